@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Life of a device: link add and delete, netdev events, port attributes, and
+ * the limits it advertises.
+ */
+#ifndef ROCEV2_DEVICE_H
+#define ROCEV2_DEVICE_H
+
+#include <linux/netdevice.h>
+#include <linux/workqueue.h>
+#include <linux/xarray.h>
+#include <rdma/ib_verbs.h>
+#include "stats.h"
+
+struct rocev2_net;
+struct rocev2_qp;
+struct rocev2_net_path;
+struct rocev2_av;
+
+#define ROCEV2_MAX_QP		0x10000
+#define ROCEV2_MAX_QP_WR	0x8000
+#define ROCEV2_MAX_CQ		0x20000
+#define ROCEV2_MAX_CQE		(1 << 20)
+#define ROCEV2_MAX_MR		0x80000
+#define ROCEV2_MAX_PD		0x10000
+#define ROCEV2_MAX_AH		0x10000
+#define ROCEV2_MAX_SRQ		0x10000
+#define ROCEV2_MAX_SRQ_WR	0x8000
+#define ROCEV2_MAX_RD_ATOMIC	128
+#define ROCEV2_MAX_MSG		(1U << 31)
+#define ROCEV2_MAX_FMR_PAGES	1024
+#define ROCEV2_PKEY		0xffff
+
+/*
+ * How packets leave and where they go: real in net.c, a fake in the KUnit
+ * suites. Called by a QP's runner alone, no lock held, BH on or off.
+ */
+struct rocev2_wire_ops {
+	/*
+	 * Route for @av into @path: 0, -ENETUNREACH, -EHOSTUNREACH,
+	 * -ENETDOWN. A path found before is checked and kept if still good.
+	 */
+	int (*route)(struct rocev2_dev *dev, const struct rocev2_av *av,
+		     struct rocev2_net_path *path);
+	/*
+	 * Send one skb whose data starts at its IP header; takes it, always.
+	 * Bytes are charged to @qp until the skb leaves (D8).
+	 */
+	void (*xmit)(struct rocev2_qp *qp, const struct rocev2_net_path *path,
+		     struct sk_buff *skb);
+};
+
+struct rocev2_dev {
+	struct ib_device ibdev;		/* first: ib_alloc_device */
+	struct list_head list;		/* rocev2_device_lock, RCU readers */
+	const struct rocev2_wire_ops *wire;
+
+	struct net_device __rcu *ndev;	/* NULL from NETDEV_UNREGISTER on */
+	netdevice_tracker ndev_tracker;
+	int ifindex;
+	struct rocev2_net *rnet;	/* hook and port of its namespace */
+
+	struct xarray mr_xa;		/* key >> 8 -> struct rocev2_mr */
+	u32 mr_next;
+	struct xarray ah_xa;		/* XA_FLAGS_LOCK_IRQ; -> rocev2_ah_ref */
+	u32 ah_next;
+	struct rocev2_qp __rcu *gsi;	/* QP 1 */
+
+	/* cached by the notifier, read anywhere with READ_ONCE */
+	u8 port_state;			/* enum ib_port_state */
+	u8 active_mtu;			/* enum ib_mtu */
+	u8 max_mtu;
+	u8 active_width;
+	u16 active_speed;
+	u32 speed_mbps;			/* 0: unknown */
+
+	struct rocev2_stats __percpu *stats;
+	struct work_struct unregister_work;
+	unsigned long flags;		/* ROCEV2_DEV_* bits */
+};
+
+#define ROCEV2_DEV_UNREGISTERING	0
+#define ROCEV2_DEV_BURSTS_OFF		1	/* single packets only */
+
+static inline struct rocev2_dev *to_rocev2_dev(struct ib_device *ibdev)
+{
+	return container_of(ibdev, struct rocev2_dev, ibdev);
+}
+
+extern struct workqueue_struct *rocev2_wq;	/* QP turns, flushes */
+extern const struct ib_device_ops rocev2_verbs_ops;	/* verbs.c */
+
+int rocev2_device_init(void);
+void rocev2_device_exit(void);
+
+/* Test seed (D12): random u32, or the next of the seeded sequence */
+u32 rocev2_device_random(void);
+
+#endif /* ROCEV2_DEVICE_H */

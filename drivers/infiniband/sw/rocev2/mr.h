@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Memory regions: keys, access checks, copies in and out, atomics on memory.
+ *
+ * A region is found by key under RCU and used under a reference; dereg waits
+ * for the last reference before it unpins pages.
+ */
+#ifndef ROCEV2_MR_H
+#define ROCEV2_MR_H
+
+#include <linux/completion.h>
+#include <linux/refcount.h>
+#include <rdma/ib_verbs.h>
+#include <rdma/ib_umem.h>
+
+struct rocev2_dev;
+
+enum rocev2_mr_type {
+	ROCEV2_MR_USER,		/* pinned user memory */
+	ROCEV2_MR_DMA,		/* all kernel memory, address = virtual address */
+	ROCEV2_MR_FAST,		/* alloc_mr + map_mr_sg + IB_WR_REG_MR */
+};
+
+enum rocev2_mr_state {
+	ROCEV2_MR_INVALID,	/* keys are refused */
+	ROCEV2_MR_FREE,		/* fast MR: waits for IB_WR_REG_MR */
+	ROCEV2_MR_VALID,
+};
+
+struct rocev2_mr {
+	struct ib_mr ibmr;	/* first: the core's cast */
+	struct rocev2_dev *dev;
+	enum rocev2_mr_type type;
+	u32 index;		/* in dev->mr_xa; the key's upper 24 bits */
+
+	refcount_t ref;
+	struct completion released;
+	struct rcu_head rcu;
+
+	/* written before VALID is published (release), constant while VALID */
+	enum rocev2_mr_state state;
+	u32 lkey;
+	u32 rkey;
+	int access;
+	u64 iova;
+	u64 length;
+	u32 page_shift;		/* of @pages entries */
+	u32 npages;
+	u32 max_pages;		/* fast MR: room in @pages */
+	u64 first_off;		/* offset of iova in pages[0] */
+	struct page **pages;	/* user: one per PAGE_SIZE; fast: see kva */
+	void **kva;		/* fast MR: page addresses, kernel memory */
+	struct ib_umem *umem;
+};
+
+/* What a key is used for; picks lkey or rkey and the access bit to demand */
+enum rocev2_mr_use {
+	ROCEV2_MR_LOCAL_READ,	/* gather for send: no bit needed */
+	ROCEV2_MR_LOCAL_WRITE,
+	ROCEV2_MR_REMOTE_READ,
+	ROCEV2_MR_REMOTE_WRITE,
+	ROCEV2_MR_REMOTE_ATOMIC,
+};
+
+static inline struct rocev2_mr *to_rocev2_mr(struct ib_mr *ibmr)
+{
+	return container_of(ibmr, struct rocev2_mr, ibmr);
+}
+
+/*
+ * Find and reference the region of @key for [@va, @va + @len) in @pd, or NULL
+ * (no such key, wrong PD, no right, out of bounds). Any context.
+ */
+struct rocev2_mr *rocev2_mr_get(struct rocev2_dev *dev, struct ib_pd *pd,
+				u32 key, u64 va, u64 len,
+				enum rocev2_mr_use use);
+void rocev2_mr_put(struct rocev2_mr *mr);
+
+/*
+ * Address of [@va, ...) in kernel memory, with *@len cut to what is contiguous
+ * there; NULL if out of bounds. Valid while the caller holds its reference.
+ * Highmem is refused by Kconfig/compat, so no kmap is needed.
+ */
+void *rocev2_mr_ptr(struct rocev2_mr *mr, u64 va, u32 *len);
+
+int rocev2_mr_copy_to(struct rocev2_mr *mr, u64 va, const void *src, u32 len);
+int rocev2_mr_copy_from(struct rocev2_mr *mr, u64 va, void *dst, u32 len);
+/* @len bytes of @skb at @off into the region */
+int rocev2_mr_copy_skb(struct rocev2_mr *mr, u64 va, const struct sk_buff *skb,
+		       u32 off, u32 len);
+
+/* 64-bit atomic on an aligned word; -EINVAL if unaligned or out of bounds */
+int rocev2_mr_atomic_cas(struct rocev2_mr *mr, u64 va, u64 compare, u64 swap,
+			 u64 *orig);
+int rocev2_mr_atomic_faa(struct rocev2_mr *mr, u64 va, u64 add, u64 *orig);
+
+/* Remote (SEND with invalidate) and local (IB_WR_LOCAL_INV) invalidation */
+int rocev2_mr_invalidate(struct rocev2_dev *dev, struct ib_pd *pd, u32 key,
+			 bool remote);
+/* IB_WR_REG_MR on a fast MR */
+int rocev2_mr_fast_reg(struct rocev2_mr *mr, struct ib_pd *pd, u32 key,
+		       int access);
+
+/* ib_device_ops */
+struct ib_mr *rocev2_mr_get_dma(struct ib_pd *pd, int access);
+struct ib_mr *rocev2_mr_reg_user(struct ib_pd *pd, u64 start, u64 length,
+				 u64 virt_addr, int access,
+				 struct ib_udata *udata);
+struct ib_mr *rocev2_mr_alloc(struct ib_pd *pd, enum ib_mr_type mr_type,
+			      u32 max_num_sg);
+int rocev2_mr_map_sg(struct ib_mr *ibmr, struct scatterlist *sg, int sg_nents,
+		     unsigned int *sg_offset);
+int rocev2_mr_dereg(struct ib_mr *ibmr, struct ib_udata *udata);
+
+#endif /* ROCEV2_MR_H */
