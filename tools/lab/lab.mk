@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# Owns: the make targets of the lab. Included by the top Makefile.
+
+.PHONY: demo shell deps lab-kernels
+
+# the main job: two hosts, stock programs, every ICRC checked
+demo:
+	@tools/demo/demo.sh
+
+# a guest with the module loaded and a prompt; KERNEL=san73 for the sanitizers
+shell: deps
+	@tools/lab/guest.sh shell --kernel $(or $(KERNEL),stock)
+
+# installs the packages that are missing on this machine
+deps:
+	@tools/lab/deps.sh
+
+# fetches and builds all guest kernels
+lab-kernels: deps
+	@tools/lab/kernel.sh stock
+	@tools/lab/kernel.sh h612
+	@tools/lab/kernel.sh san73
