@@ -12,7 +12,6 @@
 #include <endian.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 #include <linux/types.h>
 #include <zlib.h>
@@ -21,26 +20,29 @@
 #define __packed	__attribute__((packed))
 #endif
 
-typedef uint8_t u8;
-typedef uint16_t u16;
-typedef uint32_t u32;
-typedef uint64_t u64;
-typedef int32_t s32;
-typedef int64_t s64;
+typedef __u8 u8;
+typedef __u16 u16;
+typedef __u32 u32;
+typedef __u64 u64;
+typedef __s32 s32;
+typedef __s64 s64;
+
+/* The driver's files say what its KUnit module needs; nothing does here */
+#define ROCEV2_EXPORT_FOR_TEST(sym)	extern typeof(sym) sym
 
 #define cpu_to_be16(x)	((__be16)htobe16(x))
 #define cpu_to_be32(x)	((__be32)htobe32(x))
 #define cpu_to_be64(x)	((__be64)htobe64(x))
 #define cpu_to_le32(x)	((__le32)htole32(x))
-#define be16_to_cpu(x)	be16toh((uint16_t)(x))
-#define be32_to_cpu(x)	be32toh((uint32_t)(x))
-#define be64_to_cpu(x)	be64toh((uint64_t)(x))
-#define le32_to_cpu(x)	le32toh((uint32_t)(x))
+#define be16_to_cpu(x)	be16toh((__u16)(x))
+#define be32_to_cpu(x)	be32toh((__u32)(x))
+#define be64_to_cpu(x)	be64toh((__u64)(x))
+#define le32_to_cpu(x)	le32toh((__u32)(x))
 
 /* The kernel's crc32_le() neither inverts its seed nor its result; zlib does */
 static inline u32 crc32_le(u32 crc, const void *p, size_t len)
 {
-	return ~(u32)crc32(~crc, p, (uInt)len);
+	return ~(u32)crc32_z(~crc, p, len);
 }
 
 #endif /* ROCEV2_USER_H */

@@ -4,16 +4,19 @@
  * bytes and the IP datagram with its variant fields as all ones.
  *
  * The masked IP and UDP headers are prepared once per skb; each segment adds
- * its own length and IPv4 ID.
+ * its own length and IPv4 ID. This header and icrc.c compile in user space as
+ * well (rocev2/wire.h brings the types), all but rocev2_icrc_check().
  */
 #ifndef ROCEV2_ICRC_H
 #define ROCEV2_ICRC_H
 
 #include <linux/types.h>
-#include <linux/skbuff.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <linux/udp.h>
+#include <rocev2/wire.h>
+
+struct sk_buff;
 
 struct rocev2_icrc_tmpl {
 	bool v6;

@@ -30,7 +30,8 @@ enum rocev2_opclass {
 #define ROCEV2_OP_START		BIT(2)	/* first or only packet of a message */
 #define ROCEV2_OP_END		BIT(3)	/* last or only packet of a message */
 #define ROCEV2_OP_PAYLOAD	BIT(4)	/* may carry payload */
-#define ROCEV2_OP_RECV		BIT(5)	/* consumes a receive WQE */
+/* A receive WQE is taken here: SENDs at their start, WRITE_IMM at its end */
+#define ROCEV2_OP_RECV		BIT(5)
 #define ROCEV2_OP_DETH		BIT(8)
 #define ROCEV2_OP_RETH		BIT(9)
 #define ROCEV2_OP_ATOMICETH	BIT(10)
@@ -40,11 +41,13 @@ enum rocev2_opclass {
 #define ROCEV2_OP_IETH		BIT(14)
 #define ROCEV2_OP_CNP		BIT(15)	/* 16 reserved bytes follow the BTH */
 
+#define ROCEV2_QPT_ANY		0xff
+
 struct rocev2_opcode_info {
 	const char *name;	/* NULL: no such opcode */
 	u32 flags;		/* ROCEV2_OP_* */
 	enum rocev2_opclass class;
-	u8 qp_type;		/* IB_QPT_RC, _UC, _UD */
+	u8 qp_type;		/* IB_QPT_RC, _UC, _UD; ROCEV2_QPT_ANY (CNP) */
 	u8 hdr_len;		/* BTH and extended headers, bytes */
 };
 

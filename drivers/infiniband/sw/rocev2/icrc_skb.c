@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The ICRC of a segment where it lies: an skb of any layout, read in place.
+ *
+ * Not here: the arithmetic and what is masked (icrc.c).
+ */
+#include <linux/skbuff.h>
+#include "icrc.h"
+#include "testing.h"
+
+/* How deep fragment lists may nest; the stack makes two levels at most */
+#define ICRC_MAX_DEPTH	4
+
+/* A piece of an skb that is read from some offset on */
+struct icrc_walk {
+	u32 crc;
+	u32 off;		/* to skip first, from where the walk is */
+	u32 left;		/* to read */
+};
+
+/* Take what the walk wants of @size contiguous bytes at @data */
+static void icrc_walk_bytes(struct icrc_walk *w, const u8 *data, u32 size)
+{
+	u32 n;
+
+	if (w->off >= size) {
+		w->off -= size;
+		return;
+	}
+	n = min(size - w->off, w->left);
+	w->crc = rocev2_icrc_update(w->crc, data + w->off, n);
+	w->left -= n;
+	w->off = 0;
+}
+
+/*
+ * skb_seq_read() would do, but for nested fragment lists, which it does not
+ * know, and for its page by page steps. False: memory we cannot read.
+ */
+static bool icrc_walk_skb(struct icrc_walk *w, const struct sk_buff *skb,
+			  int depth)
+{
+	const struct sk_buff *frag;
+	int i;
+
+	icrc_walk_bytes(w, skb->data, skb_headlen(skb));
+	for (i = 0; w->left && i < skb_shinfo(skb)->nr_frags; i++) {
+		const skb_frag_t *f = &skb_shinfo(skb)->frags[i];
+
+		/* device memory has no page */
+		if (!skb_frag_page(f))
+			return false;
+		icrc_walk_bytes(w, skb_frag_address(f), skb_frag_size(f));
+	}
+	skb_walk_frags(skb, frag) {
+		if (!w->left)
+			break;
+		if (w->off >= frag->len) {
+			w->off -= frag->len;
+			continue;
+		}
+		if (depth == ICRC_MAX_DEPTH ||
+		    !icrc_walk_skb(w, frag, depth + 1))
+			return false;
+	}
+	return true;
+}
+
+/**
+ * rocev2_icrc_check() - Is the ICRC of a segment right?
+ * @t: masked headers of the skb's flow
+ * @skb: any layout; neither changed nor linearised
+ * @off: of the segment's BTH, from skb->data
+ * @len: of the segment in bytes, BTH through ICRC
+ * @id: the IPv4 ID that the segment had on the wire
+ *
+ * Context: Any. Return: true if it is; false too for a segment that is too
+ * short or not inside @skb.
+ */
+bool rocev2_icrc_check(const struct rocev2_icrc_tmpl *t,
+		       const struct sk_buff *skb, u32 off, u32 len, u16 id)
+{
+	struct icrc_walk w;
+	u8 bth[ROCEV2_BTH_BYTES];
+	const u8 *head;
+	__le32 found;
+
+	if (len < sizeof(bth) + sizeof(found) || len > U16_MAX ||
+	    off > skb->len || len > skb->len - off)
+		return false;
+	head = skb_header_pointer(skb, off, sizeof(bth), bth);
+	if (!head ||
+	    skb_copy_bits(skb, off + len - sizeof(found), &found,
+			  sizeof(found)))
+		return false;
+
+	w.crc = rocev2_icrc_start(t, len, id);
+	w.crc = rocev2_icrc_hdr(w.crc, head, sizeof(bth));
+	w.off = off + sizeof(bth);
+	w.left = len - sizeof(bth) - sizeof(found);
+	if (w.left && (!icrc_walk_skb(&w, skb, 0) || w.left))
+		return false;
+	return rocev2_icrc_finish(w.crc) == found;
+}
+
+ROCEV2_EXPORT_FOR_TEST(rocev2_icrc_check);

@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The one place where the trace events of trace.h are instantiated.
+ */
+#define CREATE_TRACE_POINTS
+#include "trace.h"
