@@ -1,0 +1,423 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Building bursts: skb memory, IP and UDP headers, segments, ICRC.
+ *
+ * Owns the layout of an skb that leaves. Does not choose what is sent (req.c,
+ * resp.c) and does not send it (net.c).
+ */
+#include <linux/crc32.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/udp.h>
+#include <net/ip.h>
+#include <net/ip6_checksum.h>
+#include <net/ipv6.h>
+#include <net/udp.h>
+#include <rocev2/wire.h>
+#include "burst.h"
+#include "sched.h"
+
+#define BURST_ICRC_LEN	4
+/* Linear room for one small segment, so that an ACK needs no page */
+#define BURST_SMALL	128
+/* DF, fragment offset 0 (annex A17, CA17-6) */
+#define BURST_HEADROOM	(LL_MAX_HEADER + sizeof(struct ipv6hdr) + \
+			 sizeof(struct udphdr))
+
+/* Pages that segments are cut from; BH is off while one is in use */
+static DEFINE_PER_CPU(struct page_frag, burst_frag);
+
+/**
+ * rocev2_burst_exit() - give back the pages kept per CPU
+ *
+ * Context: module exit, nothing sends any more.
+ */
+void rocev2_burst_exit(void)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct page_frag *pf = per_cpu_ptr(&burst_frag, cpu);
+
+		if (pf->page)
+			put_page(pf->page);
+		pf->page = NULL;
+	}
+}
+
+/**
+ * rocev2_burst_init() - an empty burst to one peer
+ * @b: burst, on the caller's stack
+ * @qp: QP that sends; its runner calls
+ * @av: addresses, constant for the life of @b
+ * @path: route in use; decides whether segments may be gathered
+ */
+void rocev2_burst_init(struct rocev2_burst *b, struct rocev2_qp *qp,
+		       const struct rocev2_av *av,
+		       const struct rocev2_net_path *path)
+{
+	b->skb = NULL;
+	b->qp = qp;
+	b->av = av;
+	b->path = path;
+	b->len = 0;
+	b->nseg = 0;
+	b->seg_len = 0;
+	b->closed = false;
+	b->max_seg = path->gso_max_size ? path->gso_max_segs : 1;
+	b->max_len = path->gso_max_size;
+	if (b->max_len)
+		b->max_len -= (av->v6 ? sizeof(struct ipv6hdr) :
+			       sizeof(struct iphdr)) + sizeof(struct udphdr);
+}
+
+/**
+ * rocev2_burst_fits() - may a segment of @seg_len bytes follow?
+ * @b: burst
+ * @seg_len: BTH to ICRC, bytes
+ *
+ * Return: true for the first segment and for those no longer than it.
+ */
+bool rocev2_burst_fits(const struct rocev2_burst *b, u32 seg_len)
+{
+	if (!b->nseg)
+		return true;
+	return !b->closed && b->nseg < b->max_seg && seg_len <= b->seg_len &&
+	       b->len + seg_len <= b->max_len;
+}
+
+static void burst_fill_ip4(struct rocev2_burst *b)
+{
+	struct iphdr *iph = skb_push(b->skb, sizeof(*iph));
+
+	skb_reset_network_header(b->skb);
+	b->skb->protocol = htons(ETH_P_IP);
+	*iph = (struct iphdr) {
+		.version = 4,
+		.ihl = 5,
+		.tos = b->av->tclass,
+		.id = htons(b->id),
+		.frag_off = htons(IP_DF),
+		.ttl = b->av->hop_limit ?: IPDEFTTL,
+		.protocol = IPPROTO_UDP,
+		.saddr = rocev2_av_saddr4(b->av),
+		.daddr = rocev2_av_daddr4(b->av),
+	};
+	rocev2_icrc_tmpl_v4(&b->tmpl, iph, udp_hdr(b->skb));
+}
+
+static void burst_fill_ip6(struct rocev2_burst *b)
+{
+	struct ipv6hdr *ip6h = skb_push(b->skb, sizeof(*ip6h));
+
+	skb_reset_network_header(b->skb);
+	b->skb->protocol = htons(ETH_P_IPV6);
+	ip6_flow_hdr(ip6h, b->av->tclass, htonl(b->av->flow_label));
+	ip6h->payload_len = 0;
+	ip6h->nexthdr = IPPROTO_UDP;
+	ip6h->hop_limit = b->av->hop_limit ?: IPDEFTTL;
+	ip6h->saddr = b->av->saddr;
+	ip6h->daddr = b->av->daddr;
+	rocev2_icrc_tmpl_v6(&b->tmpl, ip6h, udp_hdr(b->skb));
+}
+
+/* Allocate the skb and put headers in front of its (still empty) payload */
+static int burst_open(struct rocev2_burst *b)
+{
+	struct udphdr *uh;
+
+	b->skb = alloc_skb(BURST_HEADROOM + BURST_SMALL,
+			   GFP_ATOMIC | __GFP_NOWARN);
+	if (!b->skb)
+		return -ENOMEM;
+	skb_reserve(b->skb, BURST_HEADROOM);
+	b->id = b->qp->ip_id;
+	uh = skb_push(b->skb, sizeof(*uh));
+	skb_reset_transport_header(b->skb);
+	uh->source = htons(b->qp->sport);
+	uh->dest = htons(ROCEV2_UDP_PORT);
+	uh->len = 0;
+	uh->check = 0;
+	if (b->av->v6)
+		burst_fill_ip6(b);
+	else
+		burst_fill_ip4(b);
+	return 0;
+}
+
+/* Append @len bytes cut from this CPU's page to the skb as a piece */
+static int burst_reserve_paged(struct rocev2_burst *b, u32 len)
+{
+	struct page_frag *pf = this_cpu_ptr(&burst_frag);
+	struct sk_buff *skb = b->skb;
+
+	while (len) {
+		int i = skb_shinfo(skb)->nr_frags;
+		u32 n;
+
+		if (b->npiece == ROCEV2_BURST_PIECES ||
+		    !skb_page_frag_refill(64, pf, GFP_ATOMIC | __GFP_NOWARN))
+			return -ENOMEM;
+		n = min_t(u32, len, pf->size - pf->offset);
+		if (skb_can_coalesce(skb, i, pf->page, pf->offset)) {
+			skb_frag_size_add(&skb_shinfo(skb)->frags[i - 1], n);
+		} else {
+			if (i == MAX_SKB_FRAGS)
+				return -ENOSPC;
+			get_page(pf->page);
+			skb_fill_page_desc(skb, i, pf->page, pf->offset, n);
+		}
+		b->piece[b->npiece].ptr = page_address(pf->page) + pf->offset;
+		b->piece[b->npiece].len = n;
+		b->npiece++;
+		pf->offset += n;
+		skb->len += n;
+		skb->data_len += n;
+		skb->truesize += n;
+		len -= n;
+	}
+	return 0;
+}
+
+/* Room for one segment: linear for a lone small one, else in pages */
+static int burst_reserve(struct rocev2_burst *b, u32 len)
+{
+	b->npiece = 0;
+	b->cur = 0;
+	b->seg_start = b->skb->len;
+	if (!skb_is_nonlinear(b->skb) && !b->nseg && len <= BURST_SMALL &&
+	    (b->max_seg == 1 || b->closed)) {
+		b->piece[0].ptr = skb_put(b->skb, len);
+		b->piece[0].len = len;
+		b->npiece = 1;
+		return 0;
+	}
+	return burst_reserve_paged(b, len);
+}
+
+/* Next contiguous room of the segment, at most *@len bytes */
+static u8 *burst_room(struct rocev2_burst *b, u32 *len)
+{
+	u8 *p;
+
+	while (b->cur < b->npiece && !b->piece[b->cur].len)
+		b->cur++;
+	if (WARN_ON_ONCE(b->cur == b->npiece))
+		return NULL;
+	*len = min(*len, b->piece[b->cur].len);
+	p = b->piece[b->cur].ptr;
+	b->piece[b->cur].ptr += *len;
+	b->piece[b->cur].len -= *len;
+	return p;
+}
+
+/* Copy into the segment; with @sum the bytes go through the ICRC too */
+static int burst_put(struct rocev2_burst *b, const void *src, u32 len, bool sum)
+{
+	if (sum)
+		b->crc = rocev2_icrc_update(b->crc, src, len);
+	while (len) {
+		u32 n = len;
+		u8 *p = burst_room(b, &n);
+
+		if (!p)
+			return -ENOSPC;
+		memcpy(p, src, n);
+		src += n;
+		len -= n;
+	}
+	return 0;
+}
+
+/*
+ * Copy payload and sum what was *copied*: the source is memory that a user
+ * may change between two looks, and a packet must carry the ICRC of its own
+ * bytes.
+ */
+static int burst_put_payload(struct rocev2_burst *b, const void *src, u32 len)
+{
+	while (len) {
+		u32 n = len;
+		u8 *p = burst_room(b, &n);
+
+		if (!p)
+			return -ENOSPC;
+		memcpy(p, src, n);
+		b->crc = rocev2_icrc_update(b->crc, p, n);
+		src += n;
+		len -= n;
+	}
+	return 0;
+}
+
+static int burst_put_mr(struct rocev2_burst *b, struct rocev2_mr *mr, u64 va,
+			u32 len)
+{
+	while (len) {
+		u32 n = len;
+		void *src = rocev2_mr_ptr(mr, va, &n);
+		int err;
+
+		if (!src)
+			return -EFAULT;
+		err = burst_put_payload(b, src, n);
+		if (err)
+			return err;
+		va += n;
+		len -= n;
+	}
+	return 0;
+}
+
+/* Gather @len bytes of the WQE's message from @off on */
+static int burst_put_wqe(struct rocev2_burst *b, const struct rocev2_swqe *wqe,
+			 u64 off, u32 len)
+{
+	u32 i;
+
+	if (wqe->flags & IB_SEND_INLINE)
+		return burst_put_payload(b, wqe->inline_data + off, len);
+
+	for (i = 0; i < wqe->num_sge && len; i++) {
+		const struct ib_sge *sge = &wqe->sge[i];
+		struct rocev2_mr *mr;
+		u32 n;
+		int err;
+
+		if (off >= sge->length) {
+			off -= sge->length;
+			continue;
+		}
+		n = min_t(u32, len, sge->length - off);
+		mr = rocev2_mr_get(b->qp->dev, b->qp->pd, sge->lkey,
+				   sge->addr + off, n, ROCEV2_MR_LOCAL_READ);
+		if (!mr)
+			return -EFAULT;
+		err = burst_put_mr(b, mr, sge->addr + off, n);
+		rocev2_mr_put(mr);
+		if (err)
+			return err;
+		off = 0;
+		len -= n;
+	}
+	return len ? -EFAULT : 0;
+}
+
+static int burst_write(struct rocev2_burst *b, const struct rocev2_pkt *pkt,
+		       const struct rocev2_burst_src *src, u32 seg_len)
+{
+	static const u8 zero[4];
+	u8 hdr[ROCEV2_HDR_MAX];
+	u32 hdr_len = rocev2_hdr_build(pkt, hdr);
+	__le32 icrc;
+	int err;
+
+	b->crc = rocev2_icrc_start(&b->tmpl, seg_len, b->id + b->nseg);
+	b->crc = rocev2_icrc_hdr(b->crc, hdr, hdr_len);
+	err = burst_put(b, hdr, hdr_len, false);
+	if (!err && pkt->payload_len && src->wqe)
+		err = burst_put_wqe(b, src->wqe, src->off, pkt->payload_len);
+	else if (!err && pkt->payload_len && src->mr)
+		err = burst_put_mr(b, src->mr, src->off, pkt->payload_len);
+	if (!err && pkt->pad)
+		err = burst_put(b, zero, pkt->pad, true);
+	if (err)
+		return err;
+	icrc = rocev2_icrc_finish(b->crc);
+	return burst_put(b, &icrc, sizeof(icrc), false);
+}
+
+/**
+ * rocev2_burst_add() - append one packet
+ * @b: burst; rocev2_burst_fits() was true for the packet's length
+ * @pkt: headers and payload length; pad is set here
+ * @src: where the payload is; NULL if there is none
+ *
+ * Context: BH off (per-CPU page). Return: 0, -ENOMEM or -ENOSPC (no memory for
+ * the packet: the burst is as before), -EFAULT (payload not readable under its
+ * key, same).
+ */
+int rocev2_burst_add(struct rocev2_burst *b, struct rocev2_pkt *pkt,
+		     const struct rocev2_burst_src *src)
+{
+	u32 seg_len;
+	int err;
+
+	pkt->pad = -pkt->payload_len & 3;
+	seg_len = pkt->op->hdr_len + pkt->payload_len + pkt->pad +
+		  BURST_ICRC_LEN;
+	if (!b->skb) {
+		err = burst_open(b);
+		if (err)
+			return err;
+	}
+	err = burst_reserve(b, seg_len);
+	if (!err)
+		err = burst_write(b, pkt, src, seg_len);
+	if (err) {
+		/* shrinking never allocates: the skb is ours alone */
+		WARN_ON_ONCE(pskb_trim(b->skb, b->seg_start));
+		return err;
+	}
+	if (!b->nseg)
+		b->seg_len = seg_len;
+	else if (seg_len < b->seg_len)
+		b->closed = true;
+	b->nseg++;
+	b->len += seg_len;
+	return 0;
+}
+
+/* The checksum that lets a peer's GRO merge the burst again (D5) */
+static void burst_set_csum(struct rocev2_burst *b, u32 udp_len)
+{
+	struct udphdr *uh = udp_hdr(b->skb);
+
+	b->skb->ip_summed = CHECKSUM_PARTIAL;
+	b->skb->csum_start = skb_transport_header(b->skb) - b->skb->head;
+	b->skb->csum_offset = offsetof(struct udphdr, check);
+	if (b->av->v6)
+		uh->check = ~csum_ipv6_magic(&b->av->saddr, &b->av->daddr,
+					     udp_len, IPPROTO_UDP, 0);
+	else
+		uh->check = ~csum_tcpudp_magic(rocev2_av_saddr4(b->av),
+					       rocev2_av_daddr4(b->av),
+					       udp_len, IPPROTO_UDP, 0);
+}
+
+/**
+ * rocev2_burst_finish() - close the burst
+ * @b: burst
+ *
+ * Lengths, checksum and GSO fields; takes the IDs it used from the QP. Return:
+ * the skb with data at its IP header, or NULL if there is no segment in it.
+ */
+struct sk_buff *rocev2_burst_finish(struct rocev2_burst *b)
+{
+	u32 udp_len = b->len + sizeof(struct udphdr);
+	struct sk_buff *skb = b->skb;
+
+	if (!b->nseg) {
+		kfree_skb(skb);
+		b->skb = NULL;
+		return NULL;
+	}
+	b->qp->ip_id += b->nseg;
+	udp_hdr(skb)->len = htons(udp_len);
+	if (b->av->v6)
+		ipv6_hdr(skb)->payload_len = htons(udp_len);
+	else
+		ip_hdr(skb)->tot_len = htons(udp_len + sizeof(struct iphdr));
+	if (b->path->gso_max_size || b->av->v6)
+		burst_set_csum(b, udp_len);
+	if (b->nseg > 1) {
+		skb_shinfo(skb)->gso_size = b->seg_len;
+		skb_shinfo(skb)->gso_segs = b->nseg;
+		skb_shinfo(skb)->gso_type = SKB_GSO_UDP_L4;
+	}
+	rocev2_stats_inc(b->qp->dev, ROCEV2_CNT_TX_BURSTS);
+	rocev2_stats_add(b->qp->dev, ROCEV2_CNT_RDMA_TX_PACKETS, b->nseg);
+	rocev2_stats_add(b->qp->dev, ROCEV2_CNT_RDMA_TX_BYTES, b->len);
+	b->skb = NULL;
+	return skb;
+}

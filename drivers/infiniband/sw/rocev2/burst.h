@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Bursts: segments of one flow gathered into one skb (D5).
+ *
+ * Segments of equal length follow one another and leave as one UDP GSO skb;
+ * the last may be shorter. Each has its own BTH, PSN and ICRC, computed for
+ * the IP and UDP header it will have once the stack has cut the skb.
+ */
+#ifndef ROCEV2_BURST_H
+#define ROCEV2_BURST_H
+
+#include "hdr.h"
+#include "icrc.h"
+#include "qp.h"
+
+#define ROCEV2_BURST_PIECES	6
+
+struct rocev2_burst {
+	struct sk_buff *skb;		/* NULL until the first segment */
+	struct rocev2_qp *qp;
+	const struct rocev2_av *av;
+	const struct rocev2_net_path *path;
+	struct rocev2_icrc_tmpl tmpl;
+	u32 seg_len;			/* UDP payload of a full segment */
+	u32 len;			/* UDP payload of all segments */
+	u16 nseg;
+	u16 max_seg;
+	u32 max_len;
+	u16 id;				/* IPv4 ID of the first segment */
+	bool closed;			/* a shorter segment ended it */
+
+	/* the segment being written */
+	struct {
+		u8 *ptr;
+		u32 len;
+	} piece[ROCEV2_BURST_PIECES];
+	u8 npiece;
+	u8 cur;
+	u32 crc;
+	u32 seg_start;			/* skb->len before this segment */
+};
+
+/* Where payload comes from: the SGEs or inline bytes of a WQE, or a region */
+struct rocev2_burst_src {
+	const struct rocev2_swqe *wqe;	/* gather list, or NULL */
+	struct rocev2_mr *mr;		/* READ responses */
+	u64 off;			/* into the message, or region address */
+};
+
+void rocev2_burst_init(struct rocev2_burst *b, struct rocev2_qp *qp,
+		       const struct rocev2_av *av,
+		       const struct rocev2_net_path *path);
+bool rocev2_burst_fits(const struct rocev2_burst *b, u32 seg_len);
+int rocev2_burst_add(struct rocev2_burst *b, struct rocev2_pkt *pkt,
+		     const struct rocev2_burst_src *src);
+struct sk_buff *rocev2_burst_finish(struct rocev2_burst *b);
+
+#endif /* ROCEV2_BURST_H */

@@ -1,0 +1,523 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * RC completer: ACK, NAK, READ responses and atomic answers, and the
+ * completions of the send queue.
+ *
+ * Owns sq.una and sq.cons: what is acknowledged and what is reported. Going
+ * back is req.c's, waiting is retry.c's.
+ */
+#include <rdma/ib_verbs.h>
+#include <rocev2/wire.h>
+#include "sched.h"
+
+/* What became of the send queue by one response */
+struct comp_result {
+	bool progress;		/* una moved */
+	bool failed;		/* rocev2_qp_error() is due */
+};
+
+/* Credit codes of the AETH (IBA table 46): receive WQEs at the responder */
+static const u16 comp_credits[31] = {
+	0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384,
+	512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288, 16384,
+	24576, 32768,
+};
+
+/**
+ * rocev2_comp_credit_code() - AETH code for a number of receive WQEs
+ * @n: receive WQEs posted
+ *
+ * Return: the largest code that does not promise more than @n.
+ */
+u8 rocev2_comp_credit_code(u32 n)
+{
+	u8 code = ARRAY_SIZE(comp_credits) - 1;
+
+	while (code && comp_credits[code] > n)
+		code--;
+	return code;
+}
+
+static enum ib_wc_opcode comp_wc_opcode(u32 wr_opcode)
+{
+	switch (wr_opcode) {
+	case IB_WR_RDMA_WRITE:
+	case IB_WR_RDMA_WRITE_WITH_IMM:
+		return IB_WC_RDMA_WRITE;
+	case IB_WR_RDMA_READ:
+		return IB_WC_RDMA_READ;
+	case IB_WR_ATOMIC_CMP_AND_SWP:
+		return IB_WC_COMP_SWAP;
+	case IB_WR_ATOMIC_FETCH_AND_ADD:
+		return IB_WC_FETCH_ADD;
+	case IB_WR_LOCAL_INV:
+		return IB_WC_LOCAL_INV;
+	case IB_WR_REG_MR:
+		return IB_WC_REG_MR;
+	default:
+		return IB_WC_SEND;
+	}
+}
+
+/* Report the oldest WQE and give its slot back */
+static void comp_retire(struct rocev2_qp *qp, struct rocev2_swqe *wqe,
+			enum ib_wc_status status)
+{
+	struct rocev2_sq *sq = &qp->sq;
+
+	if (status != IB_WC_SUCCESS || qp->sq_sig_all ||
+	    (wqe->flags & IB_SEND_SIGNALED)) {
+		struct ib_wc wc = {
+			.wr_id = wqe->wr_id,
+			.status = status,
+			.opcode = comp_wc_opcode(wqe->opcode),
+			.qp = qp->ibqp,
+			.byte_len = wqe->length,
+			.port_num = qp->port_num,
+		};
+
+		if (status == IB_WC_WR_FLUSH_ERR)
+			rocev2_stats_inc(qp->dev,
+					 ROCEV2_CNT_REQ_CQE_FLUSH_ERROR);
+		else if (status != IB_WC_SUCCESS)
+			rocev2_stats_inc(qp->dev, ROCEV2_CNT_REQ_CQE_ERROR);
+		if (!rocev2_cq_push(qp->scq, &wc, status != IB_WC_SUCCESS))
+			sq->cq_lost = true;
+	}
+	rocev2_req_drop(qp, wqe);
+	if (qp->user)
+		rocev2_ring_retire(&sq->ring, 1);
+	/* Pairs with the acquire in post.c: the slot may be written again */
+	smp_store_release(&sq->cons, sq->cons + 1);
+	/* a WQE may fail before anything of it was built */
+	if ((s32)(sq->cons - sq->next) > 0) {
+		sq->next = sq->cons;
+		sq->pkt = 0;
+	}
+}
+
+/**
+ * rocev2_comp_report() - report finished WQEs from the oldest on
+ * @qp: QP
+ *
+ * Context: sq.lock held. A failed local operation stops here; see
+ * rocev2_comp_fail().
+ */
+void rocev2_comp_report(struct rocev2_qp *qp)
+{
+	struct rocev2_sq *sq = &qp->sq;
+
+	lockdep_assert_held(&sq->lock);
+	while (sq->cons != sq->next) {
+		struct rocev2_swqe *wqe = rocev2_sq_slot(qp, sq->cons);
+
+		if (wqe->state != ROCEV2_SWQE_DONE)
+			break;
+		if (wqe->status != IB_WC_SUCCESS) {
+			rocev2_comp_fail(qp, wqe->status);
+			break;
+		}
+		comp_retire(qp, wqe, IB_WC_SUCCESS);
+	}
+	rocev2_post_refill(qp);
+}
+
+/**
+ * rocev2_comp_fail() - the oldest WQE fails and the requester stops
+ * @qp: QP
+ * @status: what its completion says
+ *
+ * Context: sq.lock held; the caller calls rocev2_qp_error(qp, -1) afterwards.
+ */
+void rocev2_comp_fail(struct rocev2_qp *qp, enum ib_wc_status status)
+{
+	struct rocev2_sq *sq = &qp->sq;
+
+	lockdep_assert_held(&sq->lock);
+	sq->state = ROCEV2_REQ_ERROR;
+	/* Pairs with the release in post.c: the WQE is whole */
+	if (sq->cons != smp_load_acquire(&sq->prod))
+		comp_retire(qp, rocev2_sq_slot(qp, sq->cons), status);
+}
+
+/**
+ * rocev2_comp_flush() - report the oldest WQE as flushed
+ * @qp: QP in ERR or SQE
+ *
+ * A WQE whose outcome is known already keeps it. Context: sq.lock held.
+ */
+void rocev2_comp_flush(struct rocev2_qp *qp)
+{
+	struct rocev2_swqe *wqe = rocev2_sq_slot(qp, qp->sq.cons);
+	enum ib_wc_status status = IB_WC_WR_FLUSH_ERR;
+
+	lockdep_assert_held(&qp->sq.lock);
+	if (wqe->state == ROCEV2_SWQE_DONE)
+		status = wqe->status;
+	comp_retire(qp, wqe, status);
+}
+
+static void comp_advance(struct rocev2_sq *sq, u32 una, struct comp_result *r)
+{
+	if (rocev2_psn_diff(una, sq->una) > 0) {
+		sq->una = una;
+		r->progress = true;
+	}
+}
+
+static bool comp_needs_response(const struct rocev2_swqe *wqe)
+{
+	return wqe->opcode == IB_WR_RDMA_READ ||
+	       wqe->opcode == IB_WR_ATOMIC_CMP_AND_SWP ||
+	       wqe->opcode == IB_WR_ATOMIC_FETCH_AND_ADD;
+}
+
+/*
+ * Everything up to and including @psn is acknowledged. A READ or atomic that
+ * has no answer yet stops it: its answer was lost (IBA 9.7.5.1.1, implied
+ * NAK). Returns false in that case.
+ */
+static bool comp_ack_upto(struct rocev2_qp *qp, u32 psn, struct comp_result *r)
+{
+	struct rocev2_sq *sq = &qp->sq;
+	u32 i;
+
+	for (i = sq->cons; i != sq->next + 1; i++) {
+		struct rocev2_swqe *wqe = rocev2_sq_slot(qp, i);
+
+		if (i == smp_load_acquire(&sq->prod))
+			break;
+		if (wqe->state == ROCEV2_SWQE_DONE)
+			continue;
+		if (wqe->state != ROCEV2_SWQE_SENDING &&
+		    wqe->state != ROCEV2_SWQE_SENT)
+			break;
+		if (rocev2_psn_diff(psn, wqe->first_psn) < 0)
+			break;
+		if (comp_needs_response(wqe)) {
+			comp_advance(sq, rocev2_psn_add(wqe->first_psn,
+							wqe->done_pkts), r);
+			return false;
+		}
+		if (rocev2_psn_diff(psn, wqe->last_psn) < 0) {
+			comp_advance(sq, rocev2_psn_add(psn, 1), r);
+			break;
+		}
+		comp_advance(sq, rocev2_psn_add(wqe->last_psn, 1), r);
+		wqe->state = ROCEV2_SWQE_DONE;
+		wqe->status = IB_WC_SUCCESS;
+	}
+	return true;
+}
+
+/* Packets of ours that went back in time were received after all */
+static void comp_catch_up(struct rocev2_qp *qp)
+{
+	if (rocev2_psn_diff(qp->sq.una, qp->sq.psn) > 0)
+		rocev2_req_resume(qp);
+}
+
+/* The peer has a gap: go back, once until something new is acknowledged */
+static void comp_go_back(struct rocev2_qp *qp)
+{
+	struct rocev2_sq *sq = &qp->sq;
+
+	if (sq->resume_done || sq->state != ROCEV2_REQ_READY)
+		return;
+	sq->resume_done = true;
+	rocev2_req_resume(qp);
+}
+
+static void comp_set_credits(struct rocev2_qp *qp, const struct rocev2_pkt *pkt)
+{
+	u8 code = pkt->syndrome & ROCEV2_AETH_VALUE_MASK;
+	u32 lsn;
+
+	if (code >= ARRAY_SIZE(comp_credits)) {
+		qp->sq.credits = false;
+		return;
+	}
+	lsn = rocev2_psn_add(pkt->msn, comp_credits[code]);
+	/* an ACK overtaken by a newer one takes no credit back */
+	if (!qp->sq.credits || rocev2_psn_diff(lsn, qp->sq.lsn) > 0)
+		qp->sq.lsn = lsn;
+	qp->sq.credits = true;
+}
+
+static void comp_rnr(struct rocev2_qp *qp, const struct rocev2_pkt *pkt,
+		     struct comp_result *r)
+{
+	struct rocev2_sq *sq = &qp->sq;
+
+	rocev2_stats_inc(qp->dev, ROCEV2_CNT_RNR_NAK_RETRY_ERR);
+	if (sq->state != ROCEV2_REQ_READY)
+		return;
+	if (qp->rnr_retry != 7) {	/* 7: without end (IBA 9.7.5.2.8) */
+		if (!sq->rnr_left) {
+			rocev2_stats_inc(qp->dev,
+					 ROCEV2_CNT_REQ_RNR_RETRIES_EXCEEDED);
+			rocev2_comp_fail(qp, IB_WC_RNR_RETRY_EXC_ERR);
+			r->failed = true;
+			return;
+		}
+		sq->rnr_left--;
+	}
+	rocev2_req_resume(qp);
+	sq->state = ROCEV2_REQ_WAIT_RNR;
+	rocev2_retry_arm_rnr(qp, pkt->syndrome & ROCEV2_AETH_VALUE_MASK);
+}
+
+static void comp_nak(struct rocev2_qp *qp, const struct rocev2_pkt *pkt,
+		     struct comp_result *r)
+{
+	enum ib_wc_status status;
+
+	switch (pkt->syndrome) {
+	case ROCEV2_AETH_NAK_PSN_SEQ:
+		rocev2_stats_inc(qp->dev, ROCEV2_CNT_PACKET_SEQ_ERR);
+		comp_go_back(qp);
+		return;
+	case ROCEV2_AETH_NAK_INV_REQ:
+		rocev2_stats_inc(qp->dev,
+				 ROCEV2_CNT_REQ_REMOTE_INVALID_REQUEST);
+		status = IB_WC_REM_INV_REQ_ERR;
+		break;
+	case ROCEV2_AETH_NAK_REM_ACCESS:
+		rocev2_stats_inc(qp->dev, ROCEV2_CNT_REQ_REMOTE_ACCESS_ERRORS);
+		status = IB_WC_REM_ACCESS_ERR;
+		break;
+	case ROCEV2_AETH_NAK_REM_OP:
+		status = IB_WC_REM_OP_ERR;
+		break;
+	default:
+		/* reserved codes are dropped (IBA 9.7.5.2.3) */
+		return;
+	}
+	rocev2_comp_fail(qp, status);
+	r->failed = true;
+}
+
+static void comp_implied_nak(struct rocev2_qp *qp)
+{
+	rocev2_stats_inc(qp->dev, ROCEV2_CNT_IMPLIED_NAK_SEQ_ERR);
+	comp_go_back(qp);
+}
+
+static enum rocev2_drop comp_rx_ack(struct rocev2_qp *qp,
+				    const struct rocev2_pkt *pkt,
+				    struct comp_result *r)
+{
+	u8 class = pkt->syndrome & ROCEV2_AETH_CLASS_MASK;
+	u32 upto = pkt->psn;
+
+	if (class != ROCEV2_AETH_ACK)
+		upto = rocev2_psn_add(pkt->psn, -1);
+	if (!comp_ack_upto(qp, upto, r)) {
+		comp_implied_nak(qp);
+		return ROCEV2_DROP_NONE;
+	}
+	rocev2_comp_report(qp);
+	comp_catch_up(qp);
+	if (class == ROCEV2_AETH_ACK) {
+		comp_set_credits(qp, pkt);
+		return ROCEV2_DROP_NONE;
+	}
+	/* a NAK speaks of the oldest packet, or it is an old one's echo */
+	if (pkt->psn != qp->sq.una || qp->sq.state == ROCEV2_REQ_ERROR)
+		return ROCEV2_DROP_STALE;
+	if (class == ROCEV2_AETH_RNR_NAK)
+		comp_rnr(qp, pkt, r);
+	else if (class == ROCEV2_AETH_NAK)
+		comp_nak(qp, pkt, r);
+	return ROCEV2_DROP_NONE;
+}
+
+/* Scatter @len bytes at @off of the message over the WQE's SGEs */
+static int comp_scatter(struct rocev2_qp *qp, const struct rocev2_swqe *wqe,
+			u64 off, struct sk_buff *skb, u32 skb_off, u32 len)
+{
+	u32 i;
+
+	for (i = 0; i < wqe->num_sge && len; i++) {
+		const struct ib_sge *sge = &wqe->sge[i];
+		struct rocev2_mr *mr;
+		u32 n;
+		int err;
+
+		if (off >= sge->length) {
+			off -= sge->length;
+			continue;
+		}
+		n = min_t(u32, len, sge->length - off);
+		mr = rocev2_mr_get(qp->dev, qp->pd, sge->lkey, sge->addr + off,
+				   n, ROCEV2_MR_LOCAL_WRITE);
+		if (!mr)
+			return -EFAULT;
+		err = rocev2_mr_copy_skb(mr, sge->addr + off, skb, skb_off, n);
+		rocev2_mr_put(mr);
+		if (err)
+			return err;
+		off = 0;
+		skb_off += n;
+		len -= n;
+	}
+	return len ? -EFAULT : 0;
+}
+
+static void comp_set_failed(struct rocev2_qp *qp, enum ib_wc_status status,
+			    struct comp_result *r)
+{
+	rocev2_comp_fail(qp, status);
+	r->failed = true;
+}
+
+/* A READ or atomic is answered in full */
+static void comp_response_done(struct rocev2_qp *qp, struct rocev2_swqe *wqe)
+{
+	wqe->state = ROCEV2_SWQE_DONE;
+	wqe->status = IB_WC_SUCCESS;
+	rocev2_comp_report(qp);
+}
+
+static void comp_rx_read(struct rocev2_qp *qp, struct rocev2_swqe *wqe,
+			 struct sk_buff *skb, const struct rocev2_pkt *pkt,
+			 struct comp_result *r)
+{
+	struct rocev2_sq *sq = &qp->sq;
+	u64 off = (u64)wqe->done_pkts * qp->pmtu;
+	u32 want = min_t(u64, wqe->length - off, qp->pmtu);
+
+	if (pkt->payload_len != want) {
+		comp_set_failed(qp, IB_WC_LOC_LEN_ERR, r);
+		return;
+	}
+	if (want && comp_scatter(qp, wqe, off, skb, pkt->payload_off, want)) {
+		comp_set_failed(qp, IB_WC_LOC_PROT_ERR, r);
+		return;
+	}
+	wqe->done_pkts++;
+	if (sq->read_psns)
+		sq->read_psns--;
+	comp_advance(sq, rocev2_psn_add(pkt->psn, 1), r);
+	/* the last of a request's answers frees its place in the READ window */
+	if ((pkt->op->flags & ROCEV2_OP_END) && sq->rd_atomic_out)
+		sq->rd_atomic_out--;
+	if (wqe->done_pkts == wqe->npkts)
+		comp_response_done(qp, wqe);
+}
+
+static void comp_rx_atomic(struct rocev2_qp *qp, struct rocev2_swqe *wqe,
+			   const struct rocev2_pkt *pkt, struct comp_result *r)
+{
+	const struct ib_sge *sge = &wqe->sge[0];
+	struct rocev2_sq *sq = &qp->sq;
+	struct rocev2_mr *mr = NULL;
+
+	if (wqe->num_sge && sge->length >= sizeof(u64))
+		mr = rocev2_mr_get(qp->dev, qp->pd, sge->lkey, sge->addr,
+				   sizeof(u64), ROCEV2_MR_LOCAL_WRITE);
+	if (!mr || rocev2_mr_copy_to(mr, sge->addr, &pkt->atomic_orig,
+				     sizeof(u64))) {
+		if (mr)
+			rocev2_mr_put(mr);
+		comp_set_failed(qp, IB_WC_LOC_PROT_ERR, r);
+		return;
+	}
+	rocev2_mr_put(mr);
+	wqe->done_pkts = 1;
+	if (sq->read_psns)
+		sq->read_psns--;
+	if (sq->rd_atomic_out)
+		sq->rd_atomic_out--;
+	comp_advance(sq, rocev2_psn_add(pkt->psn, 1), r);
+	comp_response_done(qp, wqe);
+}
+
+/* READ response or atomic answer: must be the next one that is missing */
+static enum rocev2_drop comp_rx_response(struct rocev2_qp *qp,
+					 struct sk_buff *skb,
+					 const struct rocev2_pkt *pkt,
+					 struct comp_result *r)
+{
+	struct rocev2_sq *sq = &qp->sq;
+	struct rocev2_swqe *wqe;
+
+	if (!comp_ack_upto(qp, rocev2_psn_add(pkt->psn, -1), r) &&
+	    pkt->psn != sq->una) {
+		comp_implied_nak(qp);
+		return ROCEV2_DROP_OUT_OF_ORDER;
+	}
+	rocev2_comp_report(qp);
+	comp_catch_up(qp);
+	if (pkt->psn != sq->una)
+		return ROCEV2_DROP_STALE;
+	/* what is at una now is the oldest WQE: all before it is reported */
+	wqe = rocev2_sq_slot(qp, sq->cons);
+	if (sq->cons == smp_load_acquire(&sq->prod) ||
+	    (wqe->state != ROCEV2_SWQE_SENDING &&
+	     wqe->state != ROCEV2_SWQE_SENT) || !comp_needs_response(wqe) ||
+	    (wqe->opcode == IB_WR_RDMA_READ) !=
+	    (pkt->op->class == ROCEV2_CLASS_READ_RESP)) {
+		/* an answer to what was not asked (IBA 9.9.2.4.2) */
+		comp_set_failed(qp, IB_WC_BAD_RESP_ERR, r);
+		return ROCEV2_DROP_UNEXPECTED_RESPONSE;
+	}
+	if (pkt->op->class == ROCEV2_CLASS_READ_RESP)
+		comp_rx_read(qp, wqe, skb, pkt, r);
+	else
+		comp_rx_atomic(qp, wqe, pkt, r);
+	comp_catch_up(qp);
+	return ROCEV2_DROP_NONE;
+}
+
+static enum rocev2_drop comp_dispatch(struct rocev2_qp *qp, struct sk_buff *skb,
+				      const struct rocev2_pkt *pkt,
+				      struct comp_result *r)
+{
+	struct rocev2_sq *sq = &qp->sq;
+
+	if ((qp->state != IB_QPS_RTS && qp->state != IB_QPS_SQD) ||
+	    sq->state == ROCEV2_REQ_ERROR)
+		return ROCEV2_DROP_WRONG_STATE;
+	/* una - 1 may be said again, with new credits */
+	if (rocev2_psn_diff(pkt->psn, sq->una) < -1)
+		return ROCEV2_DROP_STALE;
+	if (rocev2_psn_diff(pkt->psn, sq->high) >= 0)
+		return ROCEV2_DROP_UNEXPECTED_RESPONSE;
+	if (pkt->op->class == ROCEV2_CLASS_ACK)
+		return comp_rx_ack(qp, pkt, r);
+	return comp_rx_response(qp, skb, pkt, r);
+}
+
+/**
+ * rocev2_comp_rx() - take one response packet
+ * @qp: RC QP, referenced
+ * @skb: skb that holds the packet
+ * @pkt: packet, checked by rx.c
+ * @todo: bits for the caller's rocev2_sched_kick()
+ *
+ * Context: softirq or process, no lock held. Return: why it was dropped.
+ */
+enum rocev2_drop rocev2_comp_rx(struct rocev2_qp *qp, struct sk_buff *skb,
+				const struct rocev2_pkt *pkt, int *todo)
+{
+	struct rocev2_sq *sq = &qp->sq;
+	struct comp_result r = {};
+	enum rocev2_drop drop;
+
+	spin_lock_bh(&sq->lock);
+	drop = comp_dispatch(qp, skb, pkt, &r);
+	if (r.progress) {
+		sq->resume_done = false;
+		rocev2_retry_progress(qp);
+	}
+	rocev2_qp_check_drained(qp);
+	if (sq->state == ROCEV2_REQ_ERROR && qp->state != IB_QPS_ERR)
+		r.failed = true;
+	spin_unlock_bh(&sq->lock);
+	if (drop == ROCEV2_DROP_NONE)
+		*todo |= ROCEV2_TODO_SEND;
+	if (r.failed)
+		rocev2_qp_error(qp, -1);
+	return drop;
+}

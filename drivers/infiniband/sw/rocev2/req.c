@@ -1,0 +1,514 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * RC requester: from private WQEs to the next request packets.
+ *
+ * Owns the choice of WQE, opcode and PSN, windows, credits, fences, and going
+ * back after a loss. Does not own completions (comp.c), timers (retry.c) or
+ * the layout of an skb (burst.c). UD and GSI: req_ud.c.
+ */
+#include <rdma/ib_verbs.h>
+#include <rocev2/wire.h>
+#include "burst.h"
+#include "sched.h"
+
+/* Request packets with payload in flight, per QP */
+#define REQ_WINDOW		256
+/* An AckReq at least this often, so that the window never closes unasked */
+#define REQ_ACKREQ_EVERY	64
+/* Response packets one READ request asks for; longer READs take several */
+#define REQ_READ_CHUNK		(1u << 21)
+
+enum req_verdict {
+	REQ_NONE,		/* nothing may be sent now */
+	REQ_PACKET,		/* @plan is the next packet */
+	REQ_AGAIN,		/* a local operation was done: ask again */
+	REQ_FAIL,		/* the oldest WQE fails with plan.status */
+};
+
+struct req_plan {
+	struct rocev2_swqe *wqe;
+	struct rocev2_pkt pkt;
+	struct rocev2_burst_src src;
+	u32 psns;		/* PSNs the packet takes */
+	enum ib_wc_status status;
+};
+
+static bool req_is_read(const struct rocev2_swqe *wqe)
+{
+	return wqe->opcode == IB_WR_RDMA_READ;
+}
+
+static bool req_is_atomic(const struct rocev2_swqe *wqe)
+{
+	return wqe->opcode == IB_WR_ATOMIC_CMP_AND_SWP ||
+	       wqe->opcode == IB_WR_ATOMIC_FETCH_AND_ADD;
+}
+
+static bool req_is_local(const struct rocev2_swqe *wqe)
+{
+	return wqe->opcode == IB_WR_LOCAL_INV || wqe->opcode == IB_WR_REG_MR;
+}
+
+/* Does the request take a receive WQE at the peer, and so a credit? */
+static bool req_takes_credit(const struct rocev2_swqe *wqe)
+{
+	switch (wqe->opcode) {
+	case IB_WR_SEND:
+	case IB_WR_SEND_WITH_IMM:
+	case IB_WR_SEND_WITH_INV:
+	case IB_WR_RDMA_WRITE_WITH_IMM:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Nothing of what was sent waits for an answer, and nothing is half sent */
+static bool req_idle(const struct rocev2_sq *sq)
+{
+	return sq->cons == sq->next && sq->una == sq->psn;
+}
+
+/*
+ * End-to-end credits (IBA 9.7.7.2): with none left, one message at a time may
+ * still go, so that its answer can bring new ones.
+ */
+static bool req_has_credit(const struct rocev2_sq *sq,
+			   const struct rocev2_swqe *wqe)
+{
+	if (!sq->credits || !req_takes_credit(wqe))
+		return true;
+	return rocev2_psn_diff(sq->ssn, sq->lsn) <= 0 || sq->una == sq->psn;
+}
+
+/* May a WQE of which nothing has been built yet be started? */
+static bool req_may_start(struct rocev2_qp *qp, const struct rocev2_swqe *wqe)
+{
+	struct rocev2_sq *sq = &qp->sq;
+
+	if (qp->state == IB_QPS_SQD)
+		return false;
+	if ((wqe->flags & IB_SEND_FENCE) && sq->rd_atomic_out)
+		return false;
+	return req_has_credit(sq, wqe);
+}
+
+static void req_start(struct rocev2_qp *qp, struct rocev2_swqe *wqe)
+{
+	struct rocev2_sq *sq = &qp->sq;
+
+	wqe->npkts = req_is_atomic(wqe) ? 1 :
+		     rocev2_qp_packets(wqe->length, qp->pmtu);
+	wqe->first_psn = sq->psn;
+	wqe->last_psn = rocev2_psn_add(sq->psn, wqe->npkts - 1);
+	wqe->ssn = sq->ssn;
+	wqe->done_pkts = 0;
+	wqe->state = ROCEV2_SWQE_SENDING;
+	sq->ssn = rocev2_psn_add(sq->ssn, 1);
+}
+
+static enum req_verdict req_local(struct rocev2_qp *qp, struct rocev2_swqe *wqe)
+{
+	struct rocev2_sq *sq = &qp->sq;
+	int err;
+
+	if (wqe->opcode == IB_WR_REG_MR)
+		err = rocev2_mr_fast_reg(wqe->reg_mr, qp->pd, wqe->reg_key,
+					 wqe->reg_access);
+	else
+		err = rocev2_mr_invalidate(qp->dev, qp->pd, wqe->inv_rkey,
+					   false);
+	wqe->first_psn = sq->psn;
+	wqe->last_psn = rocev2_psn_add(sq->psn, -1);
+	wqe->npkts = 0;
+	wqe->status = err ? IB_WC_MW_BIND_ERR : IB_WC_SUCCESS;
+	wqe->state = ROCEV2_SWQE_DONE;
+	sq->next++;
+	sq->pkt = 0;
+	rocev2_comp_report(qp);
+	return REQ_AGAIN;
+}
+
+static const u8 req_send_op[4] = {	/* by position: bit 0 first, 1 last */
+	IB_OPCODE_RC_SEND_MIDDLE, IB_OPCODE_RC_SEND_FIRST,
+	IB_OPCODE_RC_SEND_LAST, IB_OPCODE_RC_SEND_ONLY,
+};
+
+static const u8 req_write_op[4] = {
+	IB_OPCODE_RC_RDMA_WRITE_MIDDLE, IB_OPCODE_RC_RDMA_WRITE_FIRST,
+	IB_OPCODE_RC_RDMA_WRITE_LAST, IB_OPCODE_RC_RDMA_WRITE_ONLY,
+};
+
+static u8 req_opcode(const struct rocev2_swqe *wqe, bool first, bool last)
+{
+	int pos = first | last << 1;
+
+	switch (wqe->opcode) {
+	case IB_WR_RDMA_WRITE:
+		return req_write_op[pos];
+	case IB_WR_RDMA_WRITE_WITH_IMM:
+		if (!last)
+			return req_write_op[pos];
+		return first ? IB_OPCODE_RC_RDMA_WRITE_ONLY_WITH_IMMEDIATE :
+			       IB_OPCODE_RC_RDMA_WRITE_LAST_WITH_IMMEDIATE;
+	case IB_WR_SEND_WITH_IMM:
+		if (!last)
+			return req_send_op[pos];
+		return first ? IB_OPCODE_RC_SEND_ONLY_WITH_IMMEDIATE :
+			       IB_OPCODE_RC_SEND_LAST_WITH_IMMEDIATE;
+	case IB_WR_SEND_WITH_INV:
+		if (!last)
+			return req_send_op[pos];
+		return first ? IB_OPCODE_RC_SEND_ONLY_WITH_INVALIDATE :
+			       IB_OPCODE_RC_SEND_LAST_WITH_INVALIDATE;
+	case IB_WR_RDMA_READ:
+		return IB_OPCODE_RC_RDMA_READ_REQUEST;
+	case IB_WR_ATOMIC_CMP_AND_SWP:
+		return IB_OPCODE_RC_COMPARE_SWAP;
+	case IB_WR_ATOMIC_FETCH_AND_ADD:
+		return IB_OPCODE_RC_FETCH_ADD;
+	default:
+		return req_send_op[pos];
+	}
+}
+
+/* Ask for an answer at a message's end if nothing follows, and now and then */
+static bool req_wants_ack(struct rocev2_qp *qp, const struct rocev2_swqe *wqe,
+			  bool last)
+{
+	struct rocev2_sq *sq = &qp->sq;
+
+	if (sq->since_ackreq + 1 >= REQ_ACKREQ_EVERY)
+		return true;
+	if (!last)
+		return false;
+	return sq->next + 1 == smp_load_acquire(&sq->prod) ||
+	       (wqe->flags & IB_SEND_SOLICITED) || qp->state == IB_QPS_SQD ||
+	       (sq->credits && rocev2_psn_diff(sq->lsn, sq->ssn) < 8);
+}
+
+static void req_plan_read(struct rocev2_qp *qp, struct req_plan *plan)
+{
+	struct rocev2_swqe *wqe = plan->wqe;
+	struct rocev2_pkt *pkt = &plan->pkt;
+	u64 off = (u64)qp->sq.pkt * qp->pmtu;
+
+	plan->psns = min_t(u32, wqe->npkts - qp->sq.pkt, REQ_READ_CHUNK);
+	pkt->va = wqe->remote_addr + off;
+	pkt->rkey = wqe->rkey;
+	pkt->dmalen = min_t(u64, wqe->length - off,
+			    (u64)plan->psns * qp->pmtu);
+	pkt->ackreq = false;
+}
+
+static void req_plan_data(struct rocev2_qp *qp, struct req_plan *plan)
+{
+	struct rocev2_swqe *wqe = plan->wqe;
+	struct rocev2_pkt *pkt = &plan->pkt;
+	bool first = qp->sq.pkt == 0;
+	bool last = qp->sq.pkt + 1 == wqe->npkts;
+
+	plan->psns = 1;
+	plan->src.wqe = wqe;
+	plan->src.off = (u64)qp->sq.pkt * qp->pmtu;
+	pkt->payload_len = last ? wqe->length - plan->src.off : qp->pmtu;
+	pkt->ackreq = req_wants_ack(qp, wqe, last);
+	if (last)
+		pkt->solicited = !!(wqe->flags & IB_SEND_SOLICITED) &&
+				 req_takes_credit(wqe);
+	if (first) {
+		pkt->va = wqe->remote_addr;
+		pkt->rkey = wqe->rkey;
+		pkt->dmalen = wqe->length;
+	}
+	pkt->imm = wqe->imm;
+	pkt->inv_rkey = wqe->inv_rkey;
+}
+
+static void req_plan_packet(struct rocev2_qp *qp, struct req_plan *plan)
+{
+	struct rocev2_swqe *wqe = plan->wqe;
+	struct rocev2_pkt *pkt = &plan->pkt;
+	struct rocev2_sq *sq = &qp->sq;
+
+	memset(pkt, 0, sizeof(*pkt));
+	plan->src = (struct rocev2_burst_src) {};
+	pkt->opcode = req_opcode(wqe, !sq->pkt, sq->pkt + 1 == wqe->npkts);
+	pkt->op = rocev2_opcode_get(pkt->opcode);
+	pkt->migreq = true;
+	pkt->pkey = qp->pkey;
+	pkt->dqpn = qp->dest_qpn;
+	pkt->psn = sq->psn;
+	if (req_is_read(wqe)) {
+		req_plan_read(qp, plan);
+	} else if (req_is_atomic(wqe)) {
+		plan->psns = 1;
+		pkt->va = wqe->remote_addr;
+		pkt->rkey = wqe->rkey;
+		pkt->compare = wqe->compare_add;
+		pkt->swap_add = wqe->swap;
+		if (wqe->opcode == IB_WR_ATOMIC_FETCH_AND_ADD) {
+			pkt->swap_add = wqe->compare_add;
+			pkt->compare = 0;
+		}
+	} else {
+		req_plan_data(qp, plan);
+	}
+}
+
+/* Windows: READs and atomics by their depth, other packets by their number */
+static bool req_window_open(struct rocev2_qp *qp, const struct rocev2_swqe *wqe)
+{
+	struct rocev2_sq *sq = &qp->sq;
+
+	if (rocev2_psn_diff(sq->psn, sq->una) >= (s32)REQ_READ_CHUNK)
+		return false;
+	if (req_is_read(wqe) && sq->pkt && sq->rd_atomic_out)
+		return false;
+	if (req_is_read(wqe) || req_is_atomic(wqe))
+		return sq->rd_atomic_out < qp->max_rd_atomic;
+	return rocev2_psn_diff(sq->psn, sq->una) - (s32)sq->read_psns <
+	       REQ_WINDOW;
+}
+
+static enum req_verdict req_next(struct rocev2_qp *qp, struct req_plan *plan)
+{
+	struct rocev2_sq *sq = &qp->sq;
+	struct rocev2_swqe *wqe;
+
+	/* Pairs with the release in post.c: the WQE is whole */
+	if (sq->next == smp_load_acquire(&sq->prod))
+		return REQ_NONE;
+	wqe = rocev2_sq_slot(qp, sq->next);
+	plan->wqe = wqe;
+	if (wqe->state == ROCEV2_SWQE_DONE) {
+		/* a local operation behind which we went back */
+		sq->next++;
+		sq->pkt = 0;
+		return REQ_AGAIN;
+	}
+	if (wqe->state == ROCEV2_SWQE_BAD) {
+		plan->status = IB_WC_LOC_QP_OP_ERR;
+		return req_idle(sq) ? REQ_FAIL : REQ_NONE;
+	}
+	if (wqe->state == ROCEV2_SWQE_POSTED) {
+		if (!req_may_start(qp, wqe))
+			return REQ_NONE;
+		if (req_is_local(wqe))
+			return req_local(qp, wqe);
+		if ((req_is_read(wqe) || req_is_atomic(wqe)) &&
+		    !qp->max_rd_atomic) {
+			plan->status = IB_WC_LOC_QP_OP_ERR;
+			return req_idle(sq) ? REQ_FAIL : REQ_NONE;
+		}
+		if (!req_window_open(qp, wqe))
+			return REQ_NONE;
+		req_start(qp, wqe);
+	} else if (!req_window_open(qp, wqe)) {
+		return REQ_NONE;
+	}
+	req_plan_packet(qp, plan);
+	return REQ_PACKET;
+}
+
+/* The packet is in the burst: it counts as sent, and retry owns its loss */
+static void req_commit(struct rocev2_qp *qp, const struct req_plan *plan)
+{
+	struct rocev2_swqe *wqe = plan->wqe;
+	struct rocev2_sq *sq = &qp->sq;
+
+	if (req_is_read(wqe) || req_is_atomic(wqe)) {
+		sq->rd_atomic_out++;
+		sq->read_psns += plan->psns;
+	}
+	sq->psn = rocev2_psn_add(sq->psn, plan->psns);
+	if (rocev2_psn_diff(sq->psn, sq->high) > 0)
+		sq->high = sq->psn;
+	sq->since_ackreq = plan->pkt.ackreq ? 0 : sq->since_ackreq + 1;
+	sq->pkt += plan->psns;
+	if (sq->pkt == wqe->npkts) {
+		wqe->state = ROCEV2_SWQE_SENT;
+		sq->next++;
+		sq->pkt = 0;
+	}
+	rocev2_retry_arm(qp);
+}
+
+static u32 req_seg_len(const struct req_plan *plan)
+{
+	return plan->pkt.op->hdr_len + ALIGN(plan->pkt.payload_len, 4) + 4;
+}
+
+/* May this QP send requests at all? */
+static bool req_active(const struct rocev2_qp *qp)
+{
+	return (qp->state == IB_QPS_RTS || qp->state == IB_QPS_SQD) &&
+	       qp->sq.state == ROCEV2_REQ_READY;
+}
+
+/* Fill @b; true if the caller should come back for more */
+static bool req_fill(struct rocev2_qp *qp, struct rocev2_burst *b, bool *failed)
+{
+	struct req_plan plan;
+	int err;
+
+	while (req_active(qp)) {
+		switch (req_next(qp, &plan)) {
+		case REQ_NONE:
+			return false;
+		case REQ_AGAIN:
+			continue;
+		case REQ_FAIL:
+			rocev2_comp_fail(qp, plan.status);
+			*failed = true;
+			return false;
+		case REQ_PACKET:
+			break;
+		}
+		if (!rocev2_burst_fits(b, req_seg_len(&plan)))
+			return true;
+		err = rocev2_burst_add(b, &plan.pkt, &plan.src);
+		if (err == -EFAULT) {
+			/* completions in order: not before what is in flight */
+			if (qp->sq.una != qp->sq.psn)
+				return false;
+			rocev2_comp_fail(qp, IB_WC_LOC_PROT_ERR);
+			*failed = true;
+			return false;
+		}
+		if (err)
+			return true;
+		req_commit(qp, &plan);
+	}
+	return false;
+}
+
+/**
+ * rocev2_req_build() - build at most one burst of requests
+ * @qp: RC QP; the caller is its runner
+ * @skb: the burst, or NULL if none could be built
+ *
+ * Context: no lock held. Return: true if there may be more to build at once.
+ */
+bool rocev2_req_build(struct rocev2_qp *qp, struct sk_buff **skb)
+{
+	struct rocev2_burst b;
+	bool failed = false;
+	bool more;
+
+	if (qp->type != IB_QPT_RC)
+		return rocev2_req_build_ud(qp, skb);
+
+	rocev2_burst_init(&b, qp, &qp->av, &qp->path);
+	spin_lock_bh(&qp->sq.lock);
+	more = req_fill(qp, &b, &failed);
+	/* a local operation may have failed on the way */
+	if (qp->sq.state == ROCEV2_REQ_ERROR && qp->state != IB_QPS_ERR)
+		failed = true;
+	spin_unlock_bh(&qp->sq.lock);
+	*skb = rocev2_burst_finish(&b);
+	if (failed)
+		rocev2_qp_error(qp, -1);
+	return more;
+}
+
+/**
+ * rocev2_req_resume() - go back to the oldest unacknowledged packet
+ * @qp: RC QP
+ *
+ * Sets the next packet to sq.una, wherever in whatever WQE that is; a READ
+ * asks again for the missing part only (IBA 9.7.5.1.1). Context: sq.lock held.
+ */
+void rocev2_req_resume(struct rocev2_qp *qp)
+{
+	struct rocev2_sq *sq = &qp->sq;
+	u32 i;
+
+	lockdep_assert_held(&sq->lock);
+	for (i = sq->cons; i != sq->next + 1; i++) {
+		struct rocev2_swqe *wqe;
+
+		if (i == smp_load_acquire(&sq->prod))
+			break;
+		wqe = rocev2_sq_slot(qp, i);
+		if (wqe->state != ROCEV2_SWQE_SENDING &&
+		    wqe->state != ROCEV2_SWQE_SENT)
+			continue;
+		if (rocev2_psn_diff(sq->una, wqe->last_psn) > 0)
+			continue;
+		sq->next = i;
+		sq->pkt = rocev2_psn_diff(sq->una, wqe->first_psn);
+		sq->psn = sq->una;
+		sq->rd_atomic_out = 0;
+		sq->read_psns = 0;
+		sq->since_ackreq = 0;
+		wqe->state = ROCEV2_SWQE_SENDING;
+		return;
+	}
+	/* all that was sent is acknowledged: nothing to go back to */
+	sq->psn = sq->una;
+}
+
+/**
+ * rocev2_req_reset() - requester state of a new or reset QP
+ * @qp: QP that nobody runs; WQEs left in it are dropped silently
+ */
+void rocev2_req_reset(struct rocev2_qp *qp)
+{
+	struct rocev2_sq *sq = &qp->sq;
+
+	while (sq->cons != sq->prod) {
+		rocev2_req_drop(qp, rocev2_sq_slot(qp, sq->cons));
+		sq->cons++;
+	}
+	sq->next = sq->cons;
+	sq->state = ROCEV2_REQ_READY;
+	sq->pkt = 0;
+	sq->psn = 0;
+	sq->una = 0;
+	sq->high = 0;
+	sq->ssn = 1;
+	sq->lsn = 0;
+	sq->credits = false;
+	sq->resume_done = false;
+	sq->draining = false;
+	sq->cq_lost = false;
+	sq->rd_atomic_out = 0;
+	sq->read_psns = 0;
+	sq->since_ackreq = 0;
+}
+
+/**
+ * rocev2_req_drop() - give up what a WQE refers to
+ * @qp: its QP
+ * @wqe: finished or discarded
+ */
+void rocev2_req_drop(struct rocev2_qp *qp, struct rocev2_swqe *wqe)
+{
+	if (qp->type != IB_QPT_RC && wqe->ah) {
+		rocev2_ah_put(wqe->ah);
+		wqe->ah = NULL;
+	}
+}
+
+/**
+ * rocev2_req_flush() - complete all WQEs with a flush error, in order
+ * @qp: QP in ERR (or UD in SQE); the caller is its runner
+ *
+ * Context: no lock held.
+ */
+void rocev2_req_flush(struct rocev2_qp *qp)
+{
+	struct rocev2_sq *sq = &qp->sq;
+	bool more = true;
+
+	spin_lock_bh(&sq->lock);
+	sq->state = ROCEV2_REQ_ERROR;
+	while (more) {
+		while (sq->cons != smp_load_acquire(&sq->prod))
+			rocev2_comp_flush(qp);
+		sq->next = sq->cons;
+		more = rocev2_post_refill(qp);
+	}
+	spin_unlock_bh(&sq->lock);
+}

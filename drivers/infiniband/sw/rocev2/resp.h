@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Between the responder's two halves: resp.c executes requests and notes what
+ * is owed, resp_reply.c keeps that and builds it.
+ */
+#ifndef ROCEV2_RESP_H
+#define ROCEV2_RESP_H
+
+#include "sched.h"
+
+#define ROCEV2_RES_FREE	0xff	/* rocev2_resp_res.class */
+
+/* One request packet on its way through the responder, under resp.lock */
+struct resp_ctx {
+	struct rocev2_qp *qp;
+	struct sk_buff *skb;
+	const struct rocev2_pkt *pkt;
+	enum rocev2_drop drop;
+	u32 psns;		/* PSNs the request takes */
+	int todo;
+	bool took_recv;
+	bool fatal;		/* QP goes to ERR, with @event unless -1 */
+	int event;
+};
+
+/* SRQ receives are in the SRQ's PD (IBA 10.2.9.1) */
+static inline struct ib_pd *rocev2_qp_rq_pd(const struct rocev2_qp *qp)
+{
+	return qp->srq ? qp->srq->ibsrq.pd : qp->pd;
+}
+
+void rocev2_resp_complete(struct rocev2_qp *qp, struct ib_wc *wc,
+			  bool solicited);
+int rocev2_resp_scatter(struct rocev2_qp *qp, const struct sk_buff *skb,
+			u32 skb_off, u32 off, u32 len);
+
+/* resp_reply.c; all under resp.lock */
+void rocev2_resp_owe_ack(struct rocev2_qp *qp, u32 psn, u8 syndrome);
+bool rocev2_resp_may_owe(const struct rocev2_qp *qp);
+bool rocev2_resp_owe_read(struct rocev2_qp *qp, const struct rocev2_pkt *pkt,
+			  u32 npkts);
+void rocev2_resp_owe_atomic(struct rocev2_qp *qp, const struct rocev2_pkt *pkt,
+			    u64 orig);
+bool rocev2_resp_replay(struct rocev2_qp *qp, const struct rocev2_pkt *pkt);
+
+#endif /* ROCEV2_RESP_H */

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * UD and GSI responder: one packet, one receive, with the 40-byte GRH area in
+ * front of the payload (annex A17, 17.4.5.2).
+ */
+#include <linux/if_vlan.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <rdma/ib_verbs.h>
+#include <rocev2/wire.h>
+#include "resp.h"
+
+/* IPv6: the header itself. IPv4: 20 bytes undefined, then the header. */
+static u32 resp_ud_grh_off(const struct rocev2_flow *flow)
+{
+	return flow->v6 ? 0 : ROCEV2_GRH_BYTES - sizeof(struct iphdr);
+}
+
+/* Deliver into the receive under way; 0 or -EFAULT */
+static int resp_ud_place(struct rocev2_qp *qp, const struct sk_buff *skb,
+			 const struct rocev2_flow *flow,
+			 const struct rocev2_pkt *pkt)
+{
+	u32 off = resp_ud_grh_off(flow);
+	int err;
+
+	err = rocev2_resp_scatter(qp, skb, flow->net_off, off,
+				  ROCEV2_GRH_BYTES - off);
+	if (!err && pkt->payload_len)
+		err = rocev2_resp_scatter(qp, skb, pkt->payload_off,
+					  ROCEV2_GRH_BYTES, pkt->payload_len);
+	return err;
+}
+
+static void resp_ud_fill_wc(const struct rocev2_qp *qp,
+			    const struct rocev2_flow *flow,
+			    const struct rocev2_pkt *pkt, struct ib_wc *wc)
+{
+	const struct net_device *ndev = rcu_dereference(qp->dev->ndev);
+
+	wc->status = IB_WC_SUCCESS;
+	wc->opcode = IB_WC_RECV;
+	wc->byte_len = ROCEV2_GRH_BYTES + pkt->payload_len;
+	wc->src_qp = pkt->sqpn;
+	wc->wc_flags = IB_WC_GRH | IB_WC_WITH_NETWORK_HDR_TYPE;
+	wc->network_hdr_type = flow->v6 ? RDMA_NETWORK_IPV6 : RDMA_NETWORK_IPV4;
+	if (pkt->op->flags & ROCEV2_OP_IMM) {
+		wc->wc_flags |= IB_WC_WITH_IMM;
+		wc->ex.imm_data = pkt->imm;
+	}
+	if (ndev && is_vlan_dev(ndev)) {
+		wc->wc_flags |= IB_WC_WITH_VLAN;
+		wc->vlan_id = vlan_dev_vlan_id(ndev);
+	}
+}
+
+/* resp.lock held; sets *@fatal if the QP must go to ERR */
+static enum rocev2_drop resp_ud_receive(struct rocev2_qp *qp,
+					const struct sk_buff *skb,
+					const struct rocev2_flow *flow,
+					const struct rocev2_pkt *pkt,
+					bool *fatal)
+{
+	struct rocev2_resp *resp = &qp->resp;
+	enum rocev2_drop drop = ROCEV2_DROP_NONE;
+	struct ib_wc wc = {};
+	int err;
+
+	err = rocev2_ring_take_recv(rocev2_qp_rq(qp), &resp->rwqe);
+	if (err == -ENOENT) {
+		rocev2_stats_inc(qp->dev, ROCEV2_CNT_OUT_OF_BUFFER);
+		return ROCEV2_DROP_NO_RECV_WQE;
+	}
+	resp->have_rwqe = true;
+	resp_ud_fill_wc(qp, flow, pkt, &wc);
+	if (err) {
+		rocev2_stats_inc(qp->dev, ROCEV2_CNT_RING_INVALID);
+		wc.status = IB_WC_LOC_QP_OP_ERR;
+	} else if (wc.byte_len > resp->rwqe.length) {
+		rocev2_stats_inc(qp->dev, ROCEV2_CNT_RESP_LOCAL_LENGTH_ERROR);
+		wc.status = IB_WC_LOC_LEN_ERR;
+		drop = ROCEV2_DROP_UD_LENGTH;
+	} else if (resp_ud_place(qp, skb, flow, pkt)) {
+		wc.status = IB_WC_LOC_PROT_ERR;
+	}
+	*fatal = wc.status != IB_WC_SUCCESS;
+	rocev2_resp_complete(qp, &wc, pkt->solicited);
+	return drop;
+}
+
+/**
+ * rocev2_resp_rx_ud() - take one UD packet
+ * @qp: UD or GSI QP, referenced
+ * @skb: skb that holds the packet
+ * @flow: its IP and UDP facts
+ * @pkt: packet, checked by rx.c
+ *
+ * Without a receive the packet is dropped silently. A receive that is too
+ * small or not writable completes in error and takes its own QP to ERR.
+ * Context: softirq, no lock held. Return: why it was dropped.
+ */
+enum rocev2_drop rocev2_resp_rx_ud(struct rocev2_qp *qp, struct sk_buff *skb,
+				   const struct rocev2_flow *flow,
+				   const struct rocev2_pkt *pkt)
+{
+	enum rocev2_drop drop = ROCEV2_DROP_WRONG_STATE;
+	bool fatal = false;
+
+	spin_lock_bh(&qp->resp.lock);
+	if (qp->state >= IB_QPS_RTR && qp->state != IB_QPS_ERR)
+		drop = resp_ud_receive(qp, skb, flow, pkt, &fatal);
+	spin_unlock_bh(&qp->resp.lock);
+	if (qp->srq)
+		rocev2_srq_check_limit(qp->srq);
+	if (fatal) {
+		rocev2_qp_error(qp, -1);
+		rocev2_sched_kick(qp, ROCEV2_TODO_FLUSH, false);
+	}
+	return drop;
+}

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Acknowledgement and RNR timers of the requester.
+ *
+ * The ACK timer is lazy: progress only moves a deadline, and a timer that
+ * runs out early waits for the rest. The handlers decide nothing: they mark
+ * work for the runner, which holds the locks.
+ */
+#include <linux/hrtimer.h>
+#include "sched.h"
+
+/* RNR timer codes (IBA table 45), in units of 10 us; code 0 is the longest */
+static const u16 retry_rnr_10us[32] = {
+	65535, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256,
+	384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288, 16384,
+	24576, 32768, 49152,
+};
+
+/**
+ * rocev2_retry_rnr_ns() - what an RNR NAK's timer code asks for
+ * @code: 5 bits
+ *
+ * Return: nanoseconds.
+ */
+u64 rocev2_retry_rnr_ns(u8 code)
+{
+	/* 655.36 ms does not fit 16 bits by one */
+	if (!(code & 31))
+		return 65536ULL * 10 * NSEC_PER_USEC;
+	return (u64)retry_rnr_10us[code & 31] * 10 * NSEC_PER_USEC;
+}
+
+/**
+ * rocev2_retry_ack_ns() - Local ACK Timeout (IBA 9.7.6.1.3)
+ * @code: 5 bits
+ *
+ * Return: 4.096 us * 2^code in nanoseconds, 0 for never.
+ */
+u64 rocev2_retry_ack_ns(u8 code)
+{
+	return code & 31 ? 4096ULL << (code & 31) : 0;
+}
+
+/**
+ * rocev2_retry_arm() - a packet was sent that must be acknowledged
+ * @qp: RC QP
+ *
+ * Context: sq.lock held.
+ */
+void rocev2_retry_arm(struct rocev2_qp *qp)
+{
+	struct rocev2_sq *sq = &qp->sq;
+	u64 ns = rocev2_retry_ack_ns(qp->timeout);
+
+	lockdep_assert_held(&sq->lock);
+	if (!ns || sq->timer_armed)
+		return;
+	sq->deadline = ktime_add_ns(ktime_get(), ns);
+	sq->timer_armed = true;
+	hrtimer_start(&sq->ack_timer, sq->deadline, HRTIMER_MODE_ABS_SOFT);
+}
+
+/**
+ * rocev2_retry_progress() - something new was acknowledged
+ * @qp: RC QP
+ *
+ * Moves the deadline and refills the retry counts. Context: sq.lock held.
+ */
+void rocev2_retry_progress(struct rocev2_qp *qp)
+{
+	struct rocev2_sq *sq = &qp->sq;
+
+	lockdep_assert_held(&sq->lock);
+	sq->retry_left = qp->retry_cnt;
+	sq->rnr_left = qp->rnr_retry;
+	sq->deadline = ktime_add_ns(ktime_get(),
+				    rocev2_retry_ack_ns(qp->timeout));
+}
+
+/**
+ * rocev2_retry_arm_rnr() - wait before the stalled message is tried again
+ * @qp: RC QP in ROCEV2_REQ_WAIT_RNR
+ * @code: timer code of the RNR NAK
+ *
+ * Context: sq.lock held.
+ */
+void rocev2_retry_arm_rnr(struct rocev2_qp *qp, u8 code)
+{
+	lockdep_assert_held(&qp->sq.lock);
+	hrtimer_start(&qp->sq.rnr_timer, ns_to_ktime(rocev2_retry_rnr_ns(code)),
+		      HRTIMER_MODE_REL_SOFT);
+}
+
+/**
+ * rocev2_retry_timeout() - the runner found the ACK timer run out
+ * @qp: RC QP
+ *
+ * Goes back, or fails the oldest WQE when the retries are used up. Context:
+ * runner, no lock held.
+ */
+void rocev2_retry_timeout(struct rocev2_qp *qp)
+{
+	struct rocev2_sq *sq = &qp->sq;
+	u64 ns = rocev2_retry_ack_ns(qp->timeout);
+	bool failed = false;
+	ktime_t now;
+
+	spin_lock_bh(&sq->lock);
+	sq->timer_armed = false;
+	if (!ns || sq->state == ROCEV2_REQ_ERROR || sq->una == sq->psn ||
+	    (qp->state != IB_QPS_RTS && qp->state != IB_QPS_SQD))
+		goto out;
+	now = ktime_get();
+	if (sq->state == ROCEV2_REQ_WAIT_RNR || ktime_before(now, sq->deadline)) {
+		if (ktime_before(sq->deadline, now))
+			sq->deadline = ktime_add_ns(now, ns);
+		goto rearm;
+	}
+	rocev2_stats_inc(qp->dev, ROCEV2_CNT_LOCAL_ACK_TIMEOUT_ERR);
+	if (!sq->retry_left) {
+		rocev2_stats_inc(qp->dev,
+				 ROCEV2_CNT_REQ_TRANSPORT_RETRIES_EXCEEDED);
+		rocev2_comp_fail(qp, IB_WC_RETRY_EXC_ERR);
+		failed = true;
+		goto out;
+	}
+	sq->retry_left--;
+	sq->resume_done = false;
+	rocev2_req_resume(qp);
+	sq->deadline = ktime_add_ns(now, ns);
+rearm:
+	sq->timer_armed = true;
+	hrtimer_start(&sq->ack_timer, sq->deadline, HRTIMER_MODE_ABS_SOFT);
+out:
+	spin_unlock_bh(&sq->lock);
+	if (failed)
+		rocev2_qp_error(qp, -1);
+}
+
+/**
+ * rocev2_retry_rnr_over() - the runner found the RNR timer run out
+ * @qp: RC QP
+ */
+void rocev2_retry_rnr_over(struct rocev2_qp *qp)
+{
+	struct rocev2_sq *sq = &qp->sq;
+
+	spin_lock_bh(&sq->lock);
+	if (sq->state == ROCEV2_REQ_WAIT_RNR)
+		sq->state = ROCEV2_REQ_READY;
+	spin_unlock_bh(&sq->lock);
+}
+
+static enum hrtimer_restart retry_ack_fired(struct hrtimer *t)
+{
+	struct rocev2_qp *qp = container_of(t, struct rocev2_qp, sq.ack_timer);
+
+	rocev2_sched_kick(qp, ROCEV2_TODO_TIMEOUT, true);
+	return HRTIMER_NORESTART;
+}
+
+static enum hrtimer_restart retry_rnr_fired(struct hrtimer *t)
+{
+	struct rocev2_qp *qp = container_of(t, struct rocev2_qp, sq.rnr_timer);
+
+	rocev2_sched_kick(qp, ROCEV2_TODO_RNR, true);
+	return HRTIMER_NORESTART;
+}
+
+/**
+ * rocev2_retry_init() - timers of a new QP
+ * @qp: QP under construction
+ */
+void rocev2_retry_init(struct rocev2_qp *qp)
+{
+	hrtimer_setup(&qp->sq.ack_timer, retry_ack_fired, CLOCK_MONOTONIC,
+		      HRTIMER_MODE_ABS_SOFT);
+	hrtimer_setup(&qp->sq.rnr_timer, retry_rnr_fired, CLOCK_MONOTONIC,
+		      HRTIMER_MODE_REL_SOFT);
+}
+
+/**
+ * rocev2_retry_cancel() - stop both timers and wait for their handlers
+ * @qp: QP that sends nothing any more
+ *
+ * Context: process, no lock held.
+ */
+void rocev2_retry_cancel(struct rocev2_qp *qp)
+{
+	might_sleep();
+	hrtimer_cancel(&qp->sq.ack_timer);
+	hrtimer_cancel(&qp->sq.rnr_timer);
+	spin_lock_bh(&qp->sq.lock);
+	qp->sq.timer_armed = false;
+	spin_unlock_bh(&qp->sq.lock);
+}

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Receive: from an skb at the hook to the machines of a QP.
+ *
+ * Takes whole super-packets, walks their segments, checks each (headers, ICRC,
+ * QP, addresses, keys) before anything changes, and names every drop.
+ */
+#include <linux/if_vlan.h>
+#include <net/inet_ecn.h>
+#include <net/ip.h>
+#include <net/ipv6.h>
+#include <rdma/ib_mad.h>
+#include <rocev2/wire.h>
+#include "icrc.h"
+#include "sched.h"
+
+/* One skb under way: what its segments have in common */
+struct rx_ctx {
+	struct rocev2_net *rnet;
+	struct sk_buff *skb;
+	struct rocev2_flow flow;
+	struct rocev2_icrc_tmpl tmpl;
+	struct rocev2_dev *dev;		/* of the destination address */
+	bool dev_exact;
+	struct rocev2_qp *qp;		/* of the last segment, referenced */
+	int todo;			/* for @qp's kick */
+};
+
+static void rx_tmpl(struct rx_ctx *c)
+{
+	const void *ip = c->skb->data + c->flow.net_off;
+	const void *uh = c->skb->data + c->flow.bth_off - sizeof(struct udphdr);
+
+	if (c->flow.v6)
+		rocev2_icrc_tmpl_v6(&c->tmpl, ip, uh);
+	else
+		rocev2_icrc_tmpl_v4(&c->tmpl, ip, uh);
+}
+
+/* IP and UDP header in the linear part, where the ICRC template reads them */
+static bool rx_pull(struct sk_buff *skb)
+{
+	u32 ip_len = ip_hdr(skb)->version == 6 ? sizeof(struct ipv6hdr) :
+						 sizeof(struct iphdr);
+
+	return pskb_may_pull(skb, skb_network_offset(skb) + ip_len +
+				  sizeof(struct udphdr));
+}
+
+static void rx_local(const struct rocev2_flow *flow, struct in6_addr *daddr)
+{
+	if (flow->v6)
+		*daddr = flow->v6addr.daddr;
+	else
+		ipv6_addr_set_v4mapped(flow->v4.daddr, daddr);
+}
+
+/* Segment @i of a merged skb: its ID counts up, or all had the same (D5) */
+static bool rx_icrc_ok(const struct rx_ctx *c, const struct rocev2_pkt *pkt,
+		       u32 i)
+{
+	u16 id = c->flow.ip_id;
+
+	if (rocev2_icrc_check(&c->tmpl, c->skb, pkt->off, pkt->len, id + i))
+		return true;
+	return i && !c->flow.v6 &&
+	       rocev2_icrc_check(&c->tmpl, c->skb, pkt->off, pkt->len, id);
+}
+
+static bool rx_addr_ok(const struct rocev2_qp *qp,
+		       const struct rocev2_flow *flow)
+{
+	if (qp->av.v6 != flow->v6)
+		return false;
+	if (flow->v6)
+		return ipv6_addr_equal(&qp->av.saddr, &flow->v6addr.daddr) &&
+		       ipv6_addr_equal(&qp->av.daddr, &flow->v6addr.saddr);
+	return rocev2_av_saddr4(&qp->av) == flow->v4.daddr &&
+	       rocev2_av_daddr4(&qp->av) == flow->v4.saddr;
+}
+
+/* Two P_Keys match if the numbers do and one of them is a full member's */
+static bool rx_pkey_ok(u16 a, u16 b)
+{
+	return ((a ^ b) & 0x7fff) == 0 && ((a | b) & 0x8000);
+}
+
+/* The QP of a segment, referenced; kept from one segment to the next */
+static struct rocev2_qp *rx_find_qp(struct rx_ctx *c,
+				    const struct rocev2_pkt *pkt)
+{
+	struct rocev2_qp *qp;
+
+	if (pkt->dqpn == 1) {
+		if (!c->dev_exact)
+			return NULL;
+		qp = rcu_dereference(c->dev->gsi);
+		return qp && rocev2_qp_tryget(qp) ? qp : NULL;
+	}
+	return rocev2_qp_get(pkt->dqpn);
+}
+
+static void rx_drop_qp(struct rx_ctx *c)
+{
+	if (!c->qp)
+		return;
+	/* no mark: completion handlers and events only */
+	rocev2_sched_kick(c->qp, c->todo, false);
+	rocev2_qp_put(c->qp);
+	c->qp = NULL;
+	c->todo = 0;
+}
+
+static enum rocev2_drop rx_check_ud(const struct rx_ctx *c,
+				    const struct rocev2_qp *qp,
+				    const struct rocev2_pkt *pkt)
+{
+	if (qp->type != IB_QPT_UD && qp->type != IB_QPT_GSI)
+		return ROCEV2_DROP_WRONG_QP_TYPE;
+	if (!c->dev_exact || c->dev != qp->dev)
+		return ROCEV2_DROP_WRONG_ADDRESS;
+	if (pkt->qkey != (qp->type == IB_QPT_GSI ? IB_QP1_QKEY : qp->qkey))
+		return ROCEV2_DROP_BAD_QKEY;
+	return ROCEV2_DROP_NONE;
+}
+
+/* IBA 9.6.1.2: before a packet may change anything */
+static enum rocev2_drop rx_check(const struct rx_ctx *c,
+				 const struct rocev2_qp *qp,
+				 const struct rocev2_pkt *pkt)
+{
+	enum rocev2_drop drop;
+
+	if (qp->dev->rnet != c->rnet)
+		return ROCEV2_DROP_WRONG_NETNS;
+	switch (READ_ONCE(qp->state)) {
+	case IB_QPS_RESET:
+	case IB_QPS_INIT:
+	case IB_QPS_ERR:
+		return ROCEV2_DROP_WRONG_STATE;
+	default:
+		break;
+	}
+	if (pkt->op->class == ROCEV2_CLASS_CNP)
+		return rx_addr_ok(qp, &c->flow) ? ROCEV2_DROP_NONE :
+						  ROCEV2_DROP_WRONG_ADDRESS;
+	if (pkt->op->qp_type == IB_QPT_UD) {
+		drop = rx_check_ud(c, qp, pkt);
+		if (drop)
+			return drop;
+	} else if (qp->type != pkt->op->qp_type) {
+		return ROCEV2_DROP_WRONG_QP_TYPE;
+	} else if (!rx_addr_ok(qp, &c->flow)) {
+		return ROCEV2_DROP_WRONG_ADDRESS;
+	}
+	if (!rx_pkey_ok(pkt->pkey, qp->pkey))
+		return ROCEV2_DROP_BAD_PKEY;
+	return ROCEV2_DROP_NONE;
+}
+
+static enum rocev2_drop rx_dispatch(struct rx_ctx *c,
+				    const struct rocev2_pkt *pkt)
+{
+	struct rocev2_qp *qp = c->qp;
+	enum rocev2_drop drop = rx_check(c, qp, pkt);
+
+	if (drop)
+		return drop;
+	rocev2_stats_inc(qp->dev, ROCEV2_CNT_RDMA_RX_PACKETS);
+	rocev2_stats_add(qp->dev, ROCEV2_CNT_RDMA_RX_BYTES, pkt->len);
+	if (INET_ECN_is_ce(c->flow.tclass))
+		rocev2_stats_inc(qp->dev,
+				 ROCEV2_CNT_NP_ECN_MARKED_ROCE_PACKETS);
+	if (pkt->op->class == ROCEV2_CLASS_CNP) {
+		/* no rate control on this QP: nothing to slow down */
+		rocev2_stats_inc(qp->dev, ROCEV2_CNT_RP_CNP_IGNORED);
+		return ROCEV2_DROP_NONE;
+	}
+	if (qp->type != IB_QPT_RC)
+		return rocev2_resp_rx_ud(qp, c->skb, &c->flow, pkt);
+	if (pkt->op->flags & ROCEV2_OP_RESPONSE)
+		return rocev2_comp_rx(qp, c->skb, pkt, &c->todo);
+	return rocev2_resp_rx(qp, c->skb, pkt, &c->todo);
+}
+
+static enum rocev2_drop rx_segment(struct rx_ctx *c, u32 off, u32 len, u32 i)
+{
+	struct rocev2_pkt pkt;
+	enum rocev2_drop drop;
+
+	drop = rocev2_hdr_parse(c->skb, off, len, &pkt);
+	if (drop)
+		return drop;
+	if (!rx_icrc_ok(c, &pkt, i)) {
+		rocev2_stats_inc(c->dev, ROCEV2_CNT_RX_ICRC_ENCAPSULATED);
+		return ROCEV2_DROP_BAD_ICRC;
+	}
+	if (c->qp && c->qp->qpn != pkt.dqpn)
+		rx_drop_qp(c);
+	if (!c->qp) {
+		c->qp = rx_find_qp(c, &pkt);
+		if (!c->qp)
+			return pkt.op->class == ROCEV2_CLASS_CNP ?
+			       ROCEV2_DROP_CE_MARKED_CNP : ROCEV2_DROP_NO_QP;
+	}
+	return rx_dispatch(c, &pkt);
+}
+
+/**
+ * rocev2_rx() - take an skb from the LOCAL_IN hook
+ * @rnet: namespace of the hook
+ * @skb: one packet or a merged burst, data at its IP header; consumed
+ *
+ * Context: softirq, RCU read section of the hook.
+ */
+void rocev2_rx(struct rocev2_net *rnet, struct sk_buff *skb)
+{
+	struct rx_ctx c = { .rnet = rnet, .skb = skb };
+	enum rocev2_drop drop = ROCEV2_DROP_TRUNCATED;
+	struct in6_addr daddr;
+	u32 off, i;
+
+	if (rx_pull(skb))
+		drop = rocev2_hdr_flow(skb, &c.flow);
+	if (!drop)
+		rx_local(&c.flow, &daddr);
+	else
+		ipv6_addr_set_v4mapped(0, &daddr);
+	c.dev = rocev2_net_find_dev(rnet, &daddr, &c.dev_exact);
+	if (!c.dev)
+		goto out;
+	if (drop) {
+		rocev2_stats_drop(c.dev, drop);
+		goto out;
+	}
+	rx_tmpl(&c);
+	for (off = 0, i = 0; off < c.flow.len; off += c.flow.seg_len, i++) {
+		drop = rx_segment(&c, c.flow.bth_off + off,
+				  min(c.flow.seg_len, c.flow.len - off), i);
+		if (drop)
+			rocev2_stats_drop(c.dev, drop);
+	}
+	rx_drop_qp(&c);
+out:
+	if (drop)
+		kfree_skb(skb);
+	else
+		consume_skb(skb);
+}

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The runner: whose turn it is to build and send a QP's packets.
+ *
+ * Owns qp->todo, qp->run and the route in use. Does not know what is sent.
+ */
+#include <linux/workqueue.h>
+#include "sched.h"
+
+#define SCHED_RUNNING	0	/* bit in qp->run */
+
+/* Find or refresh the route of a connected QP; without one packets are lost */
+static void sched_route(struct rocev2_qp *qp)
+{
+	if (qp->type != IB_QPT_RC)
+		return;
+	qp->dev->wire->route(qp->dev, &qp->av, &qp->path);
+}
+
+static void sched_flush(struct rocev2_qp *qp)
+{
+	bool flush;
+
+	spin_lock_bh(&qp->sq.lock);
+	flush = qp->state == IB_QPS_ERR || qp->state == IB_QPS_SQE;
+	spin_unlock_bh(&qp->sq.lock);
+	if (!flush)
+		return;
+	rocev2_req_flush(qp);
+	rocev2_resp_flush(qp);
+}
+
+/* Build one burst of answers or requests and send it; true: more to build */
+static bool sched_send(struct rocev2_qp *qp, int *todo)
+{
+	struct sk_buff *skb = NULL;
+	int bit = *todo & ROCEV2_TODO_REPLY ?: ROCEV2_TODO_SEND;
+	bool more;
+
+	if (bit == ROCEV2_TODO_REPLY)
+		more = rocev2_resp_build(qp, &skb);
+	else
+		more = rocev2_req_build(qp, &skb);
+	if (skb)
+		qp->dev->wire->xmit(qp, &qp->path, skb);
+	if (!more)
+		*todo &= ~bit;
+	/* more to build, and nothing built: no memory. Not in a loop here. */
+	return skb || !more;
+}
+
+/* A completion was lost to a full CQ: its QPs cannot go on (IBA 11.2.8.1) */
+static void sched_check_cq(struct rocev2_qp *qp)
+{
+	if (READ_ONCE(qp->sq.cq_lost) || READ_ONCE(qp->resp.cq_lost)) {
+		qp->sq.cq_lost = false;
+		qp->resp.cq_lost = false;
+		rocev2_qp_error(qp, IB_EVENT_QP_FATAL);
+		atomic_or(ROCEV2_TODO_FLUSH, &qp->todo);
+	}
+}
+
+/* One turn; returns what is left of its work */
+static int sched_turn(struct rocev2_qp *qp)
+{
+	int todo = atomic_xchg(&qp->todo, 0);
+	int n;
+
+	if (todo & ROCEV2_TODO_FLUSH)
+		sched_flush(qp);
+	if (todo & ROCEV2_TODO_TIMEOUT)
+		rocev2_retry_timeout(qp);
+	if (todo & ROCEV2_TODO_RNR)
+		rocev2_retry_rnr_over(qp);
+	if (todo & (ROCEV2_TODO_TIMEOUT | ROCEV2_TODO_RNR))
+		todo |= ROCEV2_TODO_SEND;
+	todo &= ROCEV2_TODO_SEND | ROCEV2_TODO_REPLY;
+	if (!todo)
+		return 0;
+
+	sched_route(qp);
+	for (n = 0; todo && n < ROCEV2_TURN_BURSTS; n++) {
+		/* write_space marks both bits again when there is room (D8) */
+		if (!rocev2_net_can_send(qp))
+			return 0;
+		if (!sched_send(qp, &todo))
+			break;
+	}
+	return todo;
+}
+
+static void sched_requeue(struct rocev2_qp *qp)
+{
+	if (!rocev2_qp_tryget(qp))
+		return;
+	if (!queue_work(rocev2_wq, &qp->work))
+		rocev2_qp_put(qp);
+}
+
+/* Turns until nothing is marked, or the budget goes to the workqueue */
+static void sched_run(struct rocev2_qp *qp)
+{
+	int left;
+
+	while (!test_and_set_bit_lock(SCHED_RUNNING, &qp->run)) {
+		left = sched_turn(qp);
+		sched_check_cq(qp);
+		clear_bit_unlock(SCHED_RUNNING, &qp->run);
+		rocev2_qp_notify(qp);
+		if (left) {
+			atomic_or(left, &qp->todo);
+			sched_requeue(qp);
+			return;
+		}
+		/*
+		 * Pairs with the barrier of atomic_fetch_or() in
+		 * rocev2_sched_kick(): either we see its mark here, or it sees
+		 * the QP not running.
+		 */
+		smp_mb__after_atomic();
+		if (!atomic_read(&qp->todo))
+			return;
+	}
+}
+
+static void sched_work(struct work_struct *work)
+{
+	struct rocev2_qp *qp = container_of(work, struct rocev2_qp, work);
+
+	sched_run(qp);
+	rocev2_qp_put(qp);
+}
+
+/**
+ * rocev2_sched_kick() - mark work and run the QP unless somebody does
+ * @qp: QP; the caller holds a reference or is a timer that destroy waits for
+ * @todo: ROCEV2_TODO_* bits; with 0 only due notifications are delivered
+ * @defer: leave the turn to the workqueue
+ *
+ * Context: any, interrupts on or off, no lock of the QP held. With interrupts
+ * off the turn is always deferred, since the stack may not be entered then.
+ */
+void rocev2_sched_kick(struct rocev2_qp *qp, int todo, bool defer)
+{
+	if (todo)
+		atomic_fetch_or(todo, &qp->todo);
+	if (defer || irqs_disabled()) {
+		sched_requeue(qp);
+		return;
+	}
+	if (!atomic_read(&qp->todo)) {
+		rocev2_qp_notify(qp);
+		return;
+	}
+	sched_run(qp);
+}
+
+/**
+ * rocev2_sched_init() - runner of a new QP
+ * @qp: QP under construction
+ */
+void rocev2_sched_init(struct rocev2_qp *qp)
+{
+	atomic_set(&qp->todo, 0);
+	qp->run = 0;
+	INIT_WORK(&qp->work, sched_work);
+}
+
+/**
+ * rocev2_sched_stop() - wait until no turn is under way or queued
+ * @qp: QP that is not kicked any more, or whose state gives turns no work
+ *
+ * Context: process, no lock held. Drops the marks that are left.
+ */
+void rocev2_sched_stop(struct rocev2_qp *qp)
+{
+	might_sleep();
+	if (cancel_work_sync(&qp->work))
+		rocev2_qp_put(qp);
+	/* a turn in softirq or another caller's context */
+	while (test_and_set_bit_lock(SCHED_RUNNING, &qp->run))
+		cond_resched();
+	atomic_set(&qp->todo, 0);
+	clear_bit_unlock(SCHED_RUNNING, &qp->run);
+}
