@@ -20,14 +20,13 @@ struct rocev2_cq {
 	struct rocev2_ring ring;	/* user: shared, of ib_uverbs_wc */
 	struct rdma_user_mmap_entry *mmap;
 	struct ib_wc *wc;		/* kernel: private, @depth entries */
-	u32 depth;
+	u32 depth;			/* kernel: a power of two */
 	u32 head, tail;			/* kernel: free running */
 	u8 armed;			/* enum ib_cq_notify_flags, 0 = not */
 	bool overflowed;		/* CQ_ERR raised: no more CQEs */
 
 	/* set under @lock, taken by rocev2_cq_notify() without it */
 	unsigned long due;		/* bit 0: comp handler, 1: CQ_ERR event */
-	struct work_struct event_work;
 };
 
 static inline struct rocev2_cq *to_rocev2_cq(struct ib_cq *ibcq)

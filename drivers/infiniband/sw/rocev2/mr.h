@@ -36,6 +36,7 @@ struct rocev2_mr {
 	refcount_t ref;
 	struct completion released;
 	struct rcu_head rcu;
+	atomic_t users;		/* fast MR: accesses under way, BH off */
 
 	/* written before VALID is published (release), constant while VALID */
 	enum rocev2_mr_state state;
@@ -47,9 +48,11 @@ struct rocev2_mr {
 	u32 page_shift;		/* of @pages entries */
 	u32 npages;
 	u32 max_pages;		/* fast MR: room in @pages */
-	u64 first_off;		/* offset of iova in pages[0] */
+	u64 first_off;		/* offset of iova in pages[0] or kva[0] */
 	struct page **pages;	/* user: one per PAGE_SIZE; fast: see kva */
 	void **kva;		/* fast MR: page addresses, kernel memory */
+	void **next_kva;	/* fast MR: of map_mr_sg, until IB_WR_REG_MR */
+	u32 next_npages;
 	struct ib_umem *umem;
 };
 
@@ -69,7 +72,9 @@ static inline struct rocev2_mr *to_rocev2_mr(struct ib_mr *ibmr)
 
 /*
  * Find and reference the region of @key for [@va, @va + @len) in @pd, or NULL
- * (no such key, wrong PD, no right, out of bounds). Any context.
+ * (no such key, wrong PD, no right, out of bounds). Any context but hard irq.
+ * A fast region is returned with BH off, until the put: no sleep in between,
+ * and the same context puts it. Invalidate no region that you hold.
  */
 struct rocev2_mr *rocev2_mr_get(struct rocev2_dev *dev, struct ib_pd *pd,
 				u32 key, u64 va, u64 len,

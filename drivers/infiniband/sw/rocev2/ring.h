@@ -27,8 +27,9 @@ struct rocev2_ring {
 	size_t size;			/* of @buf, bytes, page aligned */
 	u32 mask;			/* slots - 1; slots is a power of two */
 	u32 log2_elem;
-	u32 depth;			/* elements that may be in it */
+	u32 depth;			/* elements that fit: slots - 1 */
 	u32 index;			/* our own index, masked */
+	u32 retired;			/* SQ: what the user got back, masked */
 	bool user;			/* the other side is a user process */
 };
 
@@ -91,6 +92,8 @@ bool rocev2_ring_put_wc(struct rocev2_ring *ring,
 			const struct ib_uverbs_wc *wc);
 /* CQ: entries not yet consumed by the user */
 u32 rocev2_ring_used(const struct rocev2_ring *ring);
+/* CQ resize: carry the unread entries over; -EINVAL if they do not fit */
+int rocev2_ring_move_wc(struct rocev2_ring *to, const struct rocev2_ring *from);
 
 /* ib_device_ops: mmap of the rings by remap_vmalloc_range */
 int rocev2_ring_mmap(struct ib_ucontext *uctx, struct vm_area_struct *vma);
