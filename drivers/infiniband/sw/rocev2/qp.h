@@ -10,8 +10,9 @@
  * resp.lock and sq.lock are BH spinlocks; post_lock, rq.lock and cq->lock are
  * irqsave, because kernel users post and poll with interrupts off. Nothing is
  * transmitted, and no completion handler is called, under any of them.
- * qp->state is written with mutex, resp.lock and sq.lock held and may be read
- * under any one of the three.
+ * qp->state is written with resp.lock and sq.lock held, by rocev2_qp_set_state()
+ * alone, and may be read under either. The mutex does not hold it still: the
+ * data path may move a QP to ERR (or SQE) at any time.
  *
  * Everything a QP sends leaves through its runner (sched.h): one context at a
  * time, so packet order does not depend on locks (D6).
@@ -23,6 +24,7 @@
 #include <linux/hrtimer.h>
 #include <linux/mutex.h>
 #include <linux/refcount.h>
+#include <linux/siphash.h>
 #include <linux/workqueue.h>
 #include <net/sock.h>
 #include <rdma/ib_verbs.h>
@@ -123,11 +125,14 @@ struct rocev2_sq {
 	bool credits;			/* the peer sends credits */
 	bool resume_done;		/* one go-back per gap (D7) */
 	bool draining;			/* SQD: SQ_DRAINED event still due */
+	bool cq_lost;			/* a completion did not fit its CQ */
 	u8 retry_left;
 	u8 rnr_left;
 	u32 rd_atomic_out;		/* READs and atomics in flight */
+	u32 read_psns;			/* response PSNs those still take */
 	u32 since_ackreq;		/* packets since the last AckReq */
 	ktime_t deadline;		/* of the oldest unacknowledged packet */
+	bool timer_armed;		/* ack_timer runs, or its turn is due */
 
 	struct hrtimer ack_timer;
 	struct hrtimer rnr_timer;
@@ -166,6 +171,8 @@ struct rocev2_resp {
 	bool nak_sent;			/* one NAK per gap (D7) */
 	bool rnr_sent;			/* one RNR NAK per stalled message */
 	bool established;		/* COMM_EST raised */
+	bool fatal;			/* a NAK that ends the QP is due or out */
+	bool cq_lost;			/* a completion did not fit its CQ */
 
 	bool have_rwqe;
 	u32 recv_len;			/* bytes placed of the current message */
@@ -189,6 +196,9 @@ struct rocev2_resp {
 	u32 reply_head;			/* free running: oldest */
 	u32 reply_tail;
 };
+
+/* LAST_WQE_REACHED still due: SRQ QP, once per move to ERR (IBA 11.6.3.1) */
+#define ROCEV2_QP_MARK_LAST_WQE	0
 
 struct rocev2_qp {
 	struct rocev2_dev *dev;
@@ -239,10 +249,13 @@ struct rocev2_qp {
 	u16 ip_id;
 
 	struct socket *sock;		/* bytes in flight are charged here */
+	unsigned long starved;		/* bit 0: wants to know of room there */
 
 	/* events raised under a lock, delivered by rocev2_qp_notify() */
 	unsigned long events;		/* bit n: enum ib_event_type n */
 	struct hrtimer flush_timer;	/* user RQ in ERR (D1) */
+	u32 flush_ms;			/* its period, owned by its handler */
+	unsigned long marks;		/* ROCEV2_QP_MARK_* bits, atomic */
 
 	struct rocev2_sq sq;
 	struct rocev2_resp resp;
@@ -261,7 +274,7 @@ struct rocev2_srq {
 	u32 num;
 	struct rocev2_rq rq;
 	u32 limit;			/* under rq.lock; 0: not armed */
-	struct rocev2_srq_event *ev;
+	struct mutex mutex;		/* modify */
 };
 
 static inline struct rocev2_qp *to_rocev2_qp(struct ib_qp *ibqp)
@@ -296,6 +309,8 @@ static inline u32 rocev2_qp_packets(u32 len, u32 pmtu)
 struct rocev2_qp *rocev2_qp_get(u32 qpn);	/* RCU inside; NULL if none */
 bool rocev2_qp_tryget(struct rocev2_qp *qp);
 void rocev2_qp_put(struct rocev2_qp *qp);
+/* qp.c: the @n-th number that is tried under @key; pure */
+u32 rocev2_qp_number(u32 n, const siphash_key_t *key);
 
 /* qp.c: ib_device_ops */
 int rocev2_qp_create(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
@@ -305,6 +320,36 @@ int rocev2_qp_modify(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 int rocev2_qp_query(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		    struct ib_qp_init_attr *init);
 int rocev2_qp_destroy(struct ib_qp *ibqp, struct ib_udata *udata);
+
+/*
+ * qp.c: the one writer of qp->state, with what each state needs at once.
+ * resp.lock and sq.lock held.
+ */
+void rocev2_qp_set_state(struct rocev2_qp *qp, enum ib_qp_state state);
+/* resp.lock, then sq.lock, BH off */
+void rocev2_qp_lock(struct rocev2_qp *qp);
+void rocev2_qp_unlock(struct rocev2_qp *qp);
+/* qp.c: to RESET, silently: no timer, turn or WQE is left. mutex held. */
+void rocev2_qp_reset(struct rocev2_qp *qp);
+/* qp.c: take the place of the runner to change what only it may touch; sleeps */
+void rocev2_qp_claim(struct rocev2_qp *qp);
+void rocev2_qp_release(struct rocev2_qp *qp);
+/*
+ * qp.c: UD, GSI: a send failed on this side, RTS -> SQE (IBA 10.3.1.6), else as
+ * rocev2_qp_error(). Same rules as there.
+ */
+void rocev2_qp_sq_error(struct rocev2_qp *qp);
+/* qp.c: in SQD, has every message that was begun been finished? sq.lock held */
+bool rocev2_qp_drained(struct rocev2_qp *qp);
+/* qp.c: raise SQ_DRAINED if it is due now. sq.lock held */
+void rocev2_qp_check_drained(struct rocev2_qp *qp);
+
+/*
+ * qp_modify.c: may a QP of @type go from @cur to @next with attributes @mask?
+ * 0, -EINVAL, or -EOPNOTSUPP for what IBA allows but this device does not have.
+ */
+int rocev2_qp_modify_check(enum ib_qp_state cur, enum ib_qp_state next,
+			   enum ib_qp_type type, int mask);
 
 /*
  * qp.c: to ERR from the data path; takes resp.lock and sq.lock, so call with
@@ -336,5 +381,17 @@ int rocev2_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 		     const struct ib_recv_wr **bad_wr);
 int rocev2_post_srq_recv(struct ib_srq *ibsrq, const struct ib_recv_wr *wr,
 			 const struct ib_recv_wr **bad_wr);
+/*
+ * User QP: copy WQEs from the ring into free slots; true if any came. Comp.c
+ * calls it after retiring, with or without sq.lock.
+ */
+bool rocev2_post_refill(struct rocev2_qp *qp);
+/* User QP with no WQE under way: drop what is in the SQ ring */
+void rocev2_post_discard(struct rocev2_qp *qp);
+
+/* restrack.c: `rdma resource show ... -dd` */
+int rocev2_restrack_fill_qp(struct sk_buff *msg, struct ib_qp *ibqp);
+int rocev2_restrack_fill_cq(struct sk_buff *msg, struct ib_cq *ibcq);
+int rocev2_restrack_fill_mr(struct sk_buff *msg, struct ib_mr *ibmr);
 
 #endif /* ROCEV2_QP_H */
