@@ -6,6 +6,7 @@
 #ifndef ROCEV2_DEVICE_H
 #define ROCEV2_DEVICE_H
 
+#include <linux/mutex.h>
 #include <linux/netdevice.h>
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
@@ -20,14 +21,14 @@ struct rocev2_av;
 #define ROCEV2_MAX_QP		0x10000
 #define ROCEV2_MAX_QP_WR	0x8000
 #define ROCEV2_MAX_CQ		0x20000
-#define ROCEV2_MAX_CQE		(1 << 20)
+#define ROCEV2_MAX_CQE		((1 << 20) - 1)	/* a ring of 2^20 slots */
 #define ROCEV2_MAX_MR		0x80000
 #define ROCEV2_MAX_PD		0x10000
 #define ROCEV2_MAX_AH		0x10000
 #define ROCEV2_MAX_SRQ		0x10000
 #define ROCEV2_MAX_SRQ_WR	0x8000
 #define ROCEV2_MAX_RD_ATOMIC	128
-#define ROCEV2_MAX_MSG		(1U << 31)
+#define ROCEV2_MAX_MSG		0x80000000U
 #define ROCEV2_MAX_FMR_PAGES	1024
 #define ROCEV2_PKEY		0xffff
 
@@ -56,15 +57,19 @@ struct rocev2_dev {
 	const struct rocev2_wire_ops *wire;
 
 	struct net_device __rcu *ndev;	/* NULL from NETDEV_UNREGISTER on */
+	struct net_device *held;	/* the same, referenced to the end */
 	netdevice_tracker ndev_tracker;
 	int ifindex;
 	struct rocev2_net *rnet;	/* hook and port of its namespace */
+	struct list_head net_list;	/* rocev2_net.devs; RCU readers */
 
 	struct xarray mr_xa;		/* key >> 8 -> struct rocev2_mr */
 	u32 mr_next;
 	struct xarray ah_xa;		/* XA_FLAGS_LOCK_IRQ; -> rocev2_ah_ref */
 	u32 ah_next;
 	struct rocev2_qp __rcu *gsi;	/* QP 1 */
+	atomic_t qp_count;		/* against ROCEV2_MAX_QP, _SRQ */
+	atomic_t srq_count;
 
 	/* cached by the notifier, read anywhere with READ_ONCE */
 	u8 port_state;			/* enum ib_port_state */
@@ -75,6 +80,7 @@ struct rocev2_dev {
 	u32 speed_mbps;			/* 0: unknown */
 
 	struct rocev2_stats __percpu *stats;
+	struct work_struct speed_work;
 	struct work_struct unregister_work;
 	unsigned long flags;		/* ROCEV2_DEV_* bits */
 };
@@ -90,8 +96,21 @@ static inline struct rocev2_dev *to_rocev2_dev(struct ib_device *ibdev)
 extern struct workqueue_struct *rocev2_wq;	/* QP turns, flushes */
 extern const struct ib_device_ops rocev2_verbs_ops;	/* verbs.c */
 
+/* rtnl -> this; guards the list of devices, and its changes */
+extern struct mutex rocev2_device_lock;
+
 int rocev2_device_init(void);
 void rocev2_device_exit(void);
+struct rocev2_dev *rocev2_device_find(const struct net_device *ndev);
+void rocev2_device_remove(struct rocev2_dev *dev);
+void rocev2_device_flush(void);
+
+/* port.c: what the netdev tells about the port */
+int rocev2_port_init(void);
+void rocev2_port_exit(void);
+void rocev2_port_setup(struct rocev2_dev *dev);
+void rocev2_port_start(struct rocev2_dev *dev, struct net_device *ndev);
+void rocev2_port_teardown(struct rocev2_dev *dev);
 
 /* Test seed (D12): random u32, or the next of the seeded sequence */
 u32 rocev2_device_random(void);

@@ -55,5 +55,10 @@ void rocev2_net_path_reset(struct rocev2_net_path *path);
 /* Socket that a QP's bytes in flight are charged to (D8) */
 int rocev2_net_sock_create(struct rocev2_qp *qp);
 void rocev2_net_sock_release(struct rocev2_qp *qp);
+/*
+ * May @qp build more? False: too much is between it and the wire, and its
+ * runner is kicked when that has drained.
+ */
+bool rocev2_net_can_send(struct rocev2_qp *qp);
 
 #endif /* ROCEV2_NET_H */

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Owns: one thunk for each device operation whose prototype depends on the
+ * kernel; each calls the driver's one neutral function. Not here: any rule of
+ * the protocol or the ABI.
+ */
+#include <net/net_namespace.h>
+#include <rdma/ib_verbs.h>
+#include <rdma/rdma_netlink.h>
+#include <rdma/uverbs_ioctl.h>
+#include "cq.h"
+#include "device.h"
+#include "mr.h"
+
+#ifdef ROCEV2_HAVE_CREATE_CQ_ATTRS
+static int compat_create_cq(struct ib_cq *ibcq,
+			    const struct ib_cq_init_attr *attr,
+			    struct uverbs_attr_bundle *attrs)
+{
+	return rocev2_cq_create(ibcq, attr,
+				attrs ? &attrs->driver_udata : NULL);
+}
+#else
+static int compat_create_cq(struct ib_cq *ibcq,
+			    const struct ib_cq_init_attr *attr,
+			    struct ib_udata *udata)
+{
+	return rocev2_cq_create(ibcq, attr, udata);
+}
+#endif
+
+#ifndef ROCEV2_HAVE_RESIZE_USER_CQ
+static int compat_resize_cq(struct ib_cq *ibcq, int cqe,
+			    struct ib_udata *udata)
+{
+	if (cqe < 1)
+		return -EINVAL;
+	return rocev2_cq_resize(ibcq, cqe, udata);
+}
+#endif
+
+#ifdef ROCEV2_HAVE_REG_USER_MR_DMAH
+static struct ib_mr *compat_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
+					u64 virt_addr, int access,
+					struct ib_dmah *dmah,
+					struct ib_udata *udata)
+{
+	/* There is no DMA that a handle could steer */
+	if (dmah)
+		return ERR_PTR(-EOPNOTSUPP);
+	return rocev2_mr_reg_user(pd, start, length, virt_addr, access, udata);
+}
+#else
+static struct ib_mr *compat_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
+					u64 virt_addr, int access,
+					struct ib_udata *udata)
+{
+	return rocev2_mr_reg_user(pd, start, length, virt_addr, access, udata);
+}
+#endif
+
+#ifdef ROCEV2_HAVE_QUERY_PORT_SPEED
+/* In units of 100 Mb/s */
+static int compat_query_port_speed(struct ib_device *ibdev, u32 port_num,
+				   u64 *speed)
+{
+	*speed = READ_ONCE(to_rocev2_dev(ibdev)->speed_mbps) / 100;
+	return 0;
+}
+#endif
+
+static const struct ib_device_ops compat_ops = {
+	.create_cq = compat_create_cq,
+	.reg_user_mr = compat_reg_user_mr,
+#ifdef ROCEV2_HAVE_RESIZE_USER_CQ
+	.resize_user_cq = rocev2_cq_resize,
+#else
+	.resize_cq = compat_resize_cq,
+#endif
+#ifdef ROCEV2_HAVE_QUERY_PORT_SPEED
+	.query_port_speed = compat_query_port_speed,
+#endif
+};
+
+/**
+ * rocev2_compat_set_ops - add the operations whose prototypes differ
+ * @ibdev: device that is not registered yet
+ *
+ * Context: process.
+ */
+void rocev2_compat_set_ops(struct ib_device *ibdev)
+{
+	ib_set_device_ops(ibdev, &compat_ops);
+}
+
+/**
+ * rocev2_compat_alloc_device - a new device, in its namespace
+ * @net: the namespace of its netdev
+ *
+ * In shared mode devices belong to init_net on every kernel (D12). The mode
+ * is not ours to read; but a device of init_net can be reached from another
+ * namespace in shared mode only.
+ * Context: process. Return: the device, zeroed, or NULL.
+ */
+struct rocev2_dev *rocev2_compat_alloc_device(struct net *net)
+{
+#ifdef ROCEV2_HAVE_ALLOC_DEVICE_WITH_NET
+	return ib_alloc_device_with_net(rocev2_dev, ibdev, net);
+#else
+	struct rocev2_dev *dev = ib_alloc_device(rocev2_dev, ibdev);
+
+	if (dev && !net_eq(net, &init_net) &&
+	    !rdma_dev_access_netns(&dev->ibdev, net))
+		write_pnet(&dev->ibdev.coredev.rdma_net, net);
+	return dev;
+#endif
+}
+
+/**
+ * rocev2_compat_user_named - the device's name is a user's choice
+ * @ibdev: device that is not registered yet
+ *
+ * Context: any.
+ */
+void rocev2_compat_user_named(struct ib_device *ibdev)
+{
+#ifdef ROCEV2_HAVE_NAME_ASSIGN_TYPE
+	ibdev->name_assign_type = RDMA_NAME_ASSIGN_TYPE_USER;
+#endif
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * All differences between the kernels we build for; included before anything
+ * else in every source. The code is written to the newest interface, and what
+ * an older kernel lacks is added here. The answers (ROCEV2_HAVE_*) come from
+ * tools/compat; nothing outside compat.[ch] may use them.
+ */
+#ifndef ROCEV2_COMPAT_H
+#define ROCEV2_COMPAT_H
+
+/* Here, because this file brings in printk.h before a source can say it */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/hrtimer.h>
+#include <linux/slab.h>
+#include <linux/timer.h>
+#include <linux/workqueue.h>
+#include <linux/socket.h>
+#include <linux/netdevice.h>
+#include <rdma/ib_verbs.h>
+
+struct rocev2_dev;
+
+#ifdef ROCEV2_HAVE_UNALIGNED_HEADER
+#include <linux/unaligned.h>
+#else
+#include <asm/unaligned.h>
+#endif
+
+/* Moved out of ib_verbs.h and ib_umem.h */
+#ifdef ROCEV2_HAVE_ITER_HEADER
+#include <rdma/iter.h>
+#endif
+
+#ifndef ROCEV2_HAVE_HRTIMER_SETUP
+static inline void
+hrtimer_setup(struct hrtimer *timer,
+	      enum hrtimer_restart (*function)(struct hrtimer *),
+	      clockid_t clock_id, enum hrtimer_mode mode)
+{
+	hrtimer_init(timer, clock_id, mode);
+	timer->function = function;
+}
+#endif
+
+#ifndef timer_container_of
+#define timer_container_of(var, callback_timer, timer_fieldname)	\
+	container_of(callback_timer, typeof(*(var)), timer_fieldname)
+#endif
+
+#ifndef kzalloc_obj
+#define kzalloc_obj(obj, gfp)	kzalloc(sizeof(obj), gfp)
+#endif
+
+/* Before, a workqueue was per CPU unless it said otherwise */
+#ifndef ROCEV2_HAVE_WQ_PERCPU
+#define WQ_PERCPU	0
+#endif
+
+/* Before, bind() took an address of fixed size, in name only */
+#ifndef ROCEV2_HAVE_SOCKADDR_UNSIZED
+#define sockaddr_unsized	sockaddr
+#endif
+
+#ifndef ROCEV2_HAVE_UMEM_GET_VA
+#define ib_umem_get_va	ib_umem_get
+#endif
+
+/*
+ * A new device for the namespace of its netdev. Before, every device was born
+ * in init_net, also in exclusive mode; it is moved while nobody knows it yet.
+ */
+struct rocev2_dev *rocev2_compat_alloc_device(struct net *net);
+
+/* Tell udev, where the core can, that the name is a user's choice */
+void rocev2_compat_user_named(struct ib_device *ibdev);
+
+/*
+ * Set the device operations whose prototypes differ between kernels; to be
+ * called along with ib_set_device_ops(&rocev2_verbs_ops).
+ */
+void rocev2_compat_set_ops(struct ib_device *ibdev);
+
+#endif /* ROCEV2_COMPAT_H */
