@@ -69,6 +69,7 @@ int rocev2_ah_fill_av(struct rocev2_dev *dev, const struct rdma_ah_attr *attr,
 	memcpy(av->dmac, attr->roce.dmac, ETH_ALEN);
 	return 0;
 }
+
 ROCEV2_EXPORT_FOR_TEST(rocev2_ah_fill_av);
 
 /**
@@ -88,6 +89,7 @@ void rocev2_ah_query_av(struct rocev2_dev *dev, const struct rocev2_av *av,
 	attr->ah_flags = IB_AH_GRH;
 	memcpy(attr->roce.dmac, av->dmac, ETH_ALEN);
 }
+
 ROCEV2_EXPORT_FOR_TEST(rocev2_ah_query_av);
 
 static struct rocev2_ah_ref *ah_ref_new(struct ib_ah *ibah,
@@ -134,6 +136,7 @@ struct rocev2_ah_ref *rocev2_ah_get(struct rocev2_dev *dev, struct ib_pd *pd,
 	rcu_read_unlock();
 	return ref;
 }
+
 ROCEV2_EXPORT_FOR_TEST(rocev2_ah_get);
 
 /**
@@ -147,6 +150,7 @@ void rocev2_ah_put(struct rocev2_ah_ref *ref)
 	if (refcount_dec_and_test(&ref->ref))
 		kfree_rcu(ref, rcu);
 }
+
 ROCEV2_EXPORT_FOR_TEST(rocev2_ah_put);
 
 /*

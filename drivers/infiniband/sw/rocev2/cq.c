@@ -113,6 +113,7 @@ unlock:
 	spin_unlock_irqrestore(&cq->lock, flags);
 	return ok;
 }
+
 ROCEV2_EXPORT_FOR_TEST(rocev2_cq_push);
 
 /**
@@ -141,6 +142,7 @@ void rocev2_cq_notify(struct rocev2_cq *cq)
 		cq->ibcq.event_handler(&ev, cq->ibcq.cq_context);
 	}
 }
+
 ROCEV2_EXPORT_FOR_TEST(rocev2_cq_notify);
 
 /* A ring for @cqe entries, and the response that says where to map it */
@@ -217,6 +219,7 @@ int rocev2_cq_create(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	ibcq->cqe = cq->depth;
 	return 0;
 }
+
 ROCEV2_EXPORT_FOR_TEST(rocev2_cq_create);
 
 static int cq_resize_user(struct rocev2_cq *cq, unsigned int cqe,
@@ -302,6 +305,7 @@ int rocev2_cq_resize(struct ib_cq *ibcq, unsigned int cqe,
 	return cq->user ? cq_resize_user(cq, cqe, udata) :
 			  cq_resize_kernel(cq, cqe);
 }
+
 ROCEV2_EXPORT_FOR_TEST(rocev2_cq_resize);
 
 /**
@@ -321,6 +325,7 @@ int rocev2_cq_destroy(struct ib_cq *ibcq, struct ib_udata *udata)
 	cq->wc = NULL;
 	return 0;
 }
+
 ROCEV2_EXPORT_FOR_TEST(rocev2_cq_destroy);
 
 /**
@@ -346,6 +351,7 @@ int rocev2_cq_poll(struct ib_cq *ibcq, int num, struct ib_wc *wc)
 	spin_unlock_irqrestore(&cq->lock, flags);
 	return n;
 }
+
 ROCEV2_EXPORT_FOR_TEST(rocev2_cq_poll);
 
 static u32 cq_count(const struct rocev2_cq *cq)
@@ -374,6 +380,8 @@ int rocev2_cq_peek(struct ib_cq *ibcq, int cnt)
 	return min_t(int, n, cnt);
 }
 
+ROCEV2_EXPORT_FOR_TEST(rocev2_cq_peek);
+
 /**
  * rocev2_cq_req_notify() - ib_device_ops.req_notify_cq: arm the CQ
  * @ibcq: the CQ
@@ -398,4 +406,5 @@ int rocev2_cq_req_notify(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
 	spin_unlock_irqrestore(&cq->lock, irq);
 	return ret;
 }
+
 ROCEV2_EXPORT_FOR_TEST(rocev2_cq_req_notify);

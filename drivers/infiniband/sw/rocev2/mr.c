@@ -145,6 +145,8 @@ struct ib_mr *rocev2_mr_get_dma(struct ib_pd *pd, int access)
 	return &mr->ibmr;
 }
 
+ROCEV2_EXPORT_FOR_TEST(rocev2_mr_get_dma);
+
 /* The pages of @mr->umem, one entry per PAGE_SIZE */
 static int mr_fill_pages(struct rocev2_mr *mr)
 {
@@ -235,6 +237,8 @@ err_free:
 	return ERR_PTR(err);
 }
 
+ROCEV2_EXPORT_FOR_TEST(rocev2_mr_reg_user);
+
 /**
  * rocev2_mr_alloc() - ib_device_ops.alloc_mr: a region for fast registration
  * @pd: of a kernel consumer
@@ -279,6 +283,8 @@ err_free:
 	return ERR_PTR(err);
 }
 
+ROCEV2_EXPORT_FOR_TEST(rocev2_mr_alloc);
+
 static int mr_set_page(struct ib_mr *ibmr, u64 addr)
 {
 	struct rocev2_mr *mr = to_rocev2_mr(ibmr);
@@ -313,6 +319,8 @@ int rocev2_mr_map_sg(struct ib_mr *ibmr, struct scatterlist *sg, int sg_nents,
 	return ib_sg_to_pages(ibmr, sg, sg_nents, sg_offset, mr_set_page);
 }
 
+ROCEV2_EXPORT_FOR_TEST(rocev2_mr_map_sg);
+
 /**
  * rocev2_mr_dereg() - ib_device_ops.dereg_mr
  * @ibmr: any region
@@ -332,6 +340,8 @@ int rocev2_mr_dereg(struct ib_mr *ibmr, struct ib_udata *udata)
 	mr_free(mr);
 	return 0;
 }
+
+ROCEV2_EXPORT_FOR_TEST(rocev2_mr_dereg);
 
 /* Who looks at a fast region has BH off: see rocev2_mr_invalidate() */
 static void mr_enter(const struct rocev2_mr *mr)
@@ -432,6 +442,7 @@ struct rocev2_mr *rocev2_mr_get(struct rocev2_dev *dev, struct ib_pd *pd,
 	rocev2_mr_put(mr);
 	return NULL;
 }
+
 ROCEV2_EXPORT_FOR_TEST(rocev2_mr_get);
 
 /* Undo mr_find() */
@@ -458,6 +469,7 @@ void rocev2_mr_put(struct rocev2_mr *mr)
 	}
 	mr_drop(mr);
 }
+
 ROCEV2_EXPORT_FOR_TEST(rocev2_mr_put);
 
 /* Neighbours in memory of pages[@i] that are neighbours here too */
@@ -508,6 +520,7 @@ void *rocev2_mr_ptr(struct rocev2_mr *mr, u64 va, u32 *len)
 	*len = min(*len, n);
 	return page_address(mr->pages[i]) + off;
 }
+
 ROCEV2_EXPORT_FOR_TEST(rocev2_mr_ptr);
 
 /**
@@ -537,6 +550,7 @@ int rocev2_mr_copy_to(struct rocev2_mr *mr, u64 va, const void *src, u32 len)
 	}
 	return 0;
 }
+
 ROCEV2_EXPORT_FOR_TEST(rocev2_mr_copy_to);
 
 /**
@@ -566,6 +580,7 @@ int rocev2_mr_copy_from(struct rocev2_mr *mr, u64 va, void *dst, u32 len)
 	}
 	return 0;
 }
+
 ROCEV2_EXPORT_FOR_TEST(rocev2_mr_copy_from);
 
 /**
@@ -601,6 +616,7 @@ int rocev2_mr_copy_skb(struct rocev2_mr *mr, u64 va, const struct sk_buff *skb,
 	}
 	return 0;
 }
+
 ROCEV2_EXPORT_FOR_TEST(rocev2_mr_copy_skb);
 
 /* The word of an atomic (IBA 9.4.5: 64 bits, aligned), or NULL */
@@ -640,6 +656,7 @@ int rocev2_mr_atomic_cas(struct rocev2_mr *mr, u64 va, u64 compare, u64 swap,
 	*orig = atomic64_cmpxchg((atomic64_t *)word, compare, swap);
 	return 0;
 }
+
 ROCEV2_EXPORT_FOR_TEST(rocev2_mr_atomic_cas);
 
 /**
@@ -660,6 +677,7 @@ int rocev2_mr_atomic_faa(struct rocev2_mr *mr, u64 va, u64 add, u64 *orig)
 	*orig = atomic64_fetch_add(add, (atomic64_t *)word);
 	return 0;
 }
+
 ROCEV2_EXPORT_FOR_TEST(rocev2_mr_atomic_faa);
 
 static int mr_check_invalidate(const struct rocev2_mr *mr,
@@ -687,7 +705,8 @@ static int mr_check_invalidate(const struct rocev2_mr *mr,
  * The consumer may unmap and reuse its pages once it sees the completion, so
  * this waits until nobody copies from or to them. Holders of a fast region
  * have BH off and do not sleep: the wait is as long as one copy, and no holder
- * can be below us on this CPU. Call with BH off or on, hold no region.
+ * can be below us on this CPU. Holders take none of our locks, so any of them
+ * may be held here; but no region.
  *
  * Return: 0, -EINVAL if the key is not one that may be invalidated so.
  */
@@ -711,6 +730,7 @@ int rocev2_mr_invalidate(struct rocev2_dev *dev, struct ib_pd *pd, u32 key,
 	mr_drop(mr);
 	return err;
 }
+
 ROCEV2_EXPORT_FOR_TEST(rocev2_mr_invalidate);
 
 /**
@@ -758,4 +778,5 @@ int rocev2_mr_fast_reg(struct rocev2_mr *mr, struct ib_pd *pd, u32 key,
 	mr_set_state(mr, ROCEV2_MR_VALID);
 	return 0;
 }
+
 ROCEV2_EXPORT_FOR_TEST(rocev2_mr_fast_reg);

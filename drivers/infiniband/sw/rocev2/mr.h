@@ -74,7 +74,8 @@ static inline struct rocev2_mr *to_rocev2_mr(struct ib_mr *ibmr)
  * Find and reference the region of @key for [@va, @va + @len) in @pd, or NULL
  * (no such key, wrong PD, no right, out of bounds). Any context but hard irq.
  * A fast region is returned with BH off, until the put: no sleep in between,
- * and the same context puts it. Invalidate no region that you hold.
+ * none of our locks taken, and the same context puts it. Invalidate no region
+ * that you hold.
  */
 struct rocev2_mr *rocev2_mr_get(struct rocev2_dev *dev, struct ib_pd *pd,
 				u32 key, u64 va, u64 len,

@@ -61,7 +61,7 @@ static_assert(IB_SEND_FENCE == 1 && IB_SEND_SIGNALED == 2 &&
 	      IB_SEND_SOLICITED == 4 && IB_SEND_INLINE == 8);
 
 #define RING_MIN_ELEM	64	/* a cache line: no false sharing of slots */
-#define RING_MAX_DEPTH	(1U << 21)
+#define RING_MAX_DEPTH	0x200000U
 #define RING_MAX_ELEM	4096U
 
 static void *ring_slot(const struct rocev2_ring *ring, u32 idx)
@@ -108,6 +108,7 @@ int rocev2_ring_alloc(struct rocev2_ring *ring, u32 depth, u32 elem_size,
 	ring->buf->index_mask = ring->mask;
 	return 0;
 }
+
 ROCEV2_EXPORT_FOR_TEST(rocev2_ring_alloc);
 
 /**
@@ -119,6 +120,7 @@ void rocev2_ring_free(struct rocev2_ring *ring)
 	vfree(ring->buf);
 	ring->buf = NULL;
 }
+
 ROCEV2_EXPORT_FOR_TEST(rocev2_ring_free);
 
 /**
@@ -190,6 +192,7 @@ u32 rocev2_ring_avail(const struct rocev2_ring *ring)
 
 	return (prod - ring->index) & ring->mask;
 }
+
 ROCEV2_EXPORT_FOR_TEST(rocev2_ring_avail);
 
 /**
@@ -206,6 +209,7 @@ u32 rocev2_ring_used(const struct rocev2_ring *ring)
 
 	return (ring->index - cons) & ring->mask;
 }
+
 ROCEV2_EXPORT_FOR_TEST(rocev2_ring_used);
 
 /**
@@ -226,6 +230,7 @@ bool rocev2_ring_put_wc(struct rocev2_ring *ring, const struct ib_uverbs_wc *wc)
 	smp_store_release(&ring->buf->producer_index, ring->index);
 	return true;
 }
+
 ROCEV2_EXPORT_FOR_TEST(rocev2_ring_put_wc);
 
 /**
@@ -251,6 +256,7 @@ int rocev2_ring_move_wc(struct rocev2_ring *to, const struct rocev2_ring *from)
 	smp_store_release(&to->buf->producer_index, to->index);
 	return 0;
 }
+
 ROCEV2_EXPORT_FOR_TEST(rocev2_ring_move_wc);
 
 /* ibverbs numbers them so; the kernel's enum has holes of its own */
@@ -449,12 +455,14 @@ int rocev2_ring_copy_send(struct rocev2_qp *qp, struct rocev2_swqe *wqe)
 	struct rocev2_ring *ring = &qp->sq.ring;
 	struct rxe_send_wqe raw;
 	const u8 *slot;
+	u32 retired;
 	int err;
 
 	lockdep_assert_held(&qp->sq.post_lock);
 
 	/* More than the ring holds cannot be under way: a forged index */
-	if (((ring->index - ring->retired) & ring->mask) == ring->mask ||
+	retired = READ_ONCE(ring->retired);	/* moves under sq.lock */
+	if (((ring->index - retired) & ring->mask) == ring->mask ||
 	    !rocev2_ring_avail(ring))
 		return -ENOENT;
 
@@ -471,6 +479,7 @@ int rocev2_ring_copy_send(struct rocev2_qp *qp, struct rocev2_swqe *wqe)
 		rocev2_stats_inc(qp->dev, ROCEV2_CNT_RING_INVALID);
 	return err;
 }
+
 ROCEV2_EXPORT_FOR_TEST(rocev2_ring_copy_send);
 
 /**
@@ -480,10 +489,13 @@ ROCEV2_EXPORT_FOR_TEST(rocev2_ring_copy_send);
  */
 void rocev2_ring_retire(struct rocev2_ring *ring, u32 n)
 {
-	ring->retired = (ring->retired + n) & ring->mask;
+	u32 retired = (ring->retired + n) & ring->mask;
+
+	WRITE_ONCE(ring->retired, retired);	/* read while posting */
 	/* Partner: librxe's acquire load in queue_full() */
-	smp_store_release(&ring->buf->consumer_index, ring->retired);
+	smp_store_release(&ring->buf->consumer_index, retired);
 }
+
 ROCEV2_EXPORT_FOR_TEST(rocev2_ring_retire);
 
 /* Copy the receive WQE at our index and check the copy */
@@ -545,6 +557,7 @@ int rocev2_ring_take_recv(struct rocev2_rq *rq, struct rocev2_rwqe *rwqe)
 	spin_unlock_irqrestore(&rq->lock, flags);
 	return err;
 }
+
 ROCEV2_EXPORT_FOR_TEST(rocev2_ring_take_recv);
 
 /**
@@ -585,7 +598,36 @@ unlock:
 	spin_unlock_irqrestore(&rq->lock, flags);
 	return err;
 }
+
 ROCEV2_EXPORT_FOR_TEST(rocev2_ring_post_recv);
+
+/**
+ * rocev2_ring_move_recv() - carry posted receives over to another ring
+ * @to: new and empty, of the same element size, not yet in use
+ * @from: the SRQ's ring; the caller holds its rq->lock
+ * @max: what @to is meant to hold
+ *
+ * Elements move as they are: what a user wrote is checked when it is taken.
+ *
+ * Return: 0, or -EINVAL if it does not fit; @from is as it was then.
+ */
+int rocev2_ring_move_recv(struct rocev2_ring *to, const struct rocev2_ring *from,
+			  u32 max)
+{
+	u32 n = rocev2_ring_avail(from);
+	u32 i;
+
+	if (n > max || n > to->depth || to->log2_elem != from->log2_elem)
+		return -EINVAL;
+
+	for (i = 0; i < n; i++)
+		memcpy(ring_slot(to, i), ring_slot(from, from->index + i),
+		       1U << from->log2_elem);
+	/* Partner: rocev2_ring_avail() */
+	smp_store_release(&to->buf->producer_index, n);
+	return 0;
+}
+ROCEV2_EXPORT_FOR_TEST(rocev2_ring_move_recv);
 
 /**
  * rocev2_ring_mmap() - ib_device_ops.mmap: a process maps one of its rings

@@ -87,6 +87,13 @@ int rocev2_ring_take_recv(struct rocev2_rq *rq, struct rocev2_rwqe *rwqe);
 /* Kernel users: put one receive WR; 0, -ENOMEM, -EINVAL. Takes rq->lock. */
 int rocev2_ring_post_recv(struct rocev2_rq *rq, const struct ib_recv_wr *wr);
 
+/*
+ * SRQ resize: carry what is posted in @from over to the new ring @to; -EINVAL
+ * if that is more than @max. rq->lock held.
+ */
+int rocev2_ring_move_recv(struct rocev2_ring *to, const struct rocev2_ring *from,
+			  u32 max);
+
 /* Producer side (CQ) of a user's ring; false if the user's ring is full */
 bool rocev2_ring_put_wc(struct rocev2_ring *ring,
 			const struct ib_uverbs_wc *wc);
