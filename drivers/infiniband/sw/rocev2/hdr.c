@@ -136,23 +136,15 @@ enum rocev2_drop rocev2_hdr_flow(const struct sk_buff *skb,
 	if (drop)
 		return drop;
 
-	/* net_off <= skb->len: a byte was read there */
-	if (l4_len > skb->len - flow->net_off)
-		return ROCEV2_DROP_TRUNCATED;
 	uh = skb_header_pointer(skb, flow->bth_off - sizeof(ubuf),
 				sizeof(ubuf), &ubuf);
-	if (!uh)
+	/* the segments lie inside the skb, whatever the lengths claim */
+	if (!uh || l4_len > skb->len - (flow->bth_off - sizeof(ubuf)))
 		return ROCEV2_DROP_TRUNCATED;
 	if (uh->dest != htons(ROCEV2_UDP_PORT))
 		return ROCEV2_DROP_BAD_HEADER;
 	flow->sport = ntohs(uh->source);
-	drop = hdr_flow_segs(skb, flow, ntohs(uh->len), l4_len);
-	if (drop)
-		return drop;
-	/* the segments lie inside the skb, whatever the lengths claim */
-	if (flow->bth_off > skb->len || flow->len > skb->len - flow->bth_off)
-		return ROCEV2_DROP_TRUNCATED;
-	return ROCEV2_DROP_NONE;
+	return hdr_flow_segs(skb, flow, ntohs(uh->len), l4_len);
 }
 
 ROCEV2_EXPORT_FOR_TEST(rocev2_hdr_flow);

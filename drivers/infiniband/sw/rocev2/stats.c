@@ -8,6 +8,7 @@
 #include <rdma/ib_verbs.h>
 #include "device.h"
 #include "stats.h"
+#include "testing.h"
 #include "trace.h"
 
 /* In the order of enum rocev2_counter, which comes from the same lists */
@@ -47,6 +48,8 @@ void rocev2_stats_add(struct rocev2_dev *dev, enum rocev2_counter c, u64 n)
 	put_cpu_ptr(dev->stats);
 }
 
+ROCEV2_EXPORT_FOR_TEST(rocev2_stats_add);
+
 /**
  * rocev2_stats_drop() - Count and trace a dropped packet
  * @dev: device the packet was for, or that shall count it
@@ -62,6 +65,8 @@ void rocev2_stats_drop(struct rocev2_dev *dev, enum rocev2_drop reason)
 			 (reason - ROCEV2_DROP_TRUNCATED));
 	trace_rocev2_drop(dev->ifindex, reason);
 }
+
+ROCEV2_EXPORT_FOR_TEST(rocev2_stats_drop);
 
 /**
  * rocev2_stats_read() - Value of a counter, summed over all CPUs
@@ -89,6 +94,8 @@ u64 rocev2_stats_read(struct rocev2_dev *dev, enum rocev2_counter c)
 	return sum;
 }
 
+ROCEV2_EXPORT_FOR_TEST(rocev2_stats_read);
+
 /**
  * rocev2_stats_name() - Name under which a counter is exported
  * @c: counter
@@ -99,6 +106,8 @@ const char *rocev2_stats_name(enum rocev2_counter c)
 {
 	return c < ROCEV2_CNT_MAX ? stats_descs[c].name : NULL;
 }
+
+ROCEV2_EXPORT_FOR_TEST(rocev2_stats_name);
 
 /**
  * rocev2_stats_alloc_port() - ib_device_ops.alloc_hw_port_stats
