@@ -10,6 +10,7 @@
  */
 #include "qp.h"
 #include "sched.h"
+#include "testing.h"
 
 /* WQEs copied with interrupts off in one go */
 #define POST_BATCH	32
@@ -382,6 +383,7 @@ int rocev2_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 		*bad_wr = wr;
 	return err;
 }
+ROCEV2_EXPORT_FOR_TEST(rocev2_post_send);
 
 /*
  * Receives
@@ -432,6 +434,7 @@ int rocev2_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 		rocev2_sched_kick(qp, ROCEV2_TODO_FLUSH, true);
 	return err;
 }
+ROCEV2_EXPORT_FOR_TEST(rocev2_post_recv);
 
 /**
  * rocev2_post_srq_recv() - post_srq_recv of the device

@@ -705,7 +705,7 @@ int rocev2_qp_create(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 	if (err)
 		return err;
 
-	qp = kzalloc(sizeof(*qp), GFP_KERNEL_ACCOUNT);
+	qp = kzalloc_obj(*qp, GFP_KERNEL_ACCOUNT);
 	if (!qp) {
 		err = -ENOMEM;
 		goto err_uncount;
@@ -744,6 +744,7 @@ err_uncount:
 	atomic_dec(&dev->qp_count);
 	return err;
 }
+ROCEV2_EXPORT_FOR_TEST(rocev2_qp_create);
 
 /**
  * rocev2_qp_destroy() - destroy_qp of the device
@@ -785,6 +786,7 @@ int rocev2_qp_destroy(struct ib_qp *ibqp, struct ib_udata *udata)
 	kfree_rcu(qp, rcu);
 	return 0;
 }
+ROCEV2_EXPORT_FOR_TEST(rocev2_qp_destroy);
 
 /**
  * rocev2_qp_query() - query_qp of the device
@@ -828,3 +830,4 @@ int rocev2_qp_query(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	init->port_num = qp->port_num;
 	return 0;
 }
+ROCEV2_EXPORT_FOR_TEST(rocev2_qp_query);

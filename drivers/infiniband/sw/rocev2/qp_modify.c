@@ -338,3 +338,4 @@ int rocev2_qp_modify(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		rocev2_sched_kick(qp, 0, false);
 	return 0;
 }
+ROCEV2_EXPORT_FOR_TEST(rocev2_qp_modify);

@@ -4,8 +4,11 @@
  * front of the payload (annex A17, 17.4.5.2).
  */
 #include <linux/if_vlan.h>
+#include <linux/inetdevice.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
+#include <net/addrconf.h>
+#include <net/ipv6.h>
 #include <rdma/ib_verbs.h>
 #include <rocev2/wire.h>
 #include "resp.h"
@@ -32,11 +35,29 @@ static int resp_ud_place(struct rocev2_qp *qp, const struct sk_buff *skb,
 	return err;
 }
 
+/*
+ * The netdev that has the destination address: the one the packet came in by,
+ * but for a packet to ourselves. The CM wants to know if it is a VLAN's.
+ */
+static const struct net_device *resp_ud_netdev(const struct rocev2_qp *qp,
+					       const struct sk_buff *skb,
+					       const struct rocev2_flow *flow)
+{
+	struct net *net = rocev2_net_ns(qp->dev->rnet);
+
+	if (!(skb->dev->flags & IFF_LOOPBACK))
+		return skb->dev;
+	if (flow->v6)
+		return ipv6_dev_find(net, &flow->v6addr.daddr, NULL);
+	return __ip_dev_find(net, flow->v4.daddr, false);
+}
+
 static void resp_ud_fill_wc(const struct rocev2_qp *qp,
+			    const struct sk_buff *skb,
 			    const struct rocev2_flow *flow,
 			    const struct rocev2_pkt *pkt, struct ib_wc *wc)
 {
-	const struct net_device *ndev = rcu_dereference(qp->dev->ndev);
+	const struct net_device *ndev = resp_ud_netdev(qp, skb, flow);
 
 	wc->status = IB_WC_SUCCESS;
 	wc->opcode = IB_WC_RECV;
@@ -72,7 +93,7 @@ static enum rocev2_drop resp_ud_receive(struct rocev2_qp *qp,
 		return ROCEV2_DROP_NO_RECV_WQE;
 	}
 	resp->have_rwqe = true;
-	resp_ud_fill_wc(qp, flow, pkt, &wc);
+	resp_ud_fill_wc(qp, skb, flow, pkt, &wc);
 	if (err) {
 		rocev2_stats_inc(qp->dev, ROCEV2_CNT_RING_INVALID);
 		wc.status = IB_WC_LOC_QP_OP_ERR;

@@ -13,6 +13,7 @@
 #include <rocev2/wire.h>
 #include "icrc.h"
 #include "sched.h"
+#include "testing.h"
 
 /* One skb under way: what its segments have in common */
 struct rx_ctx {
@@ -37,22 +38,23 @@ static void rx_tmpl(struct rx_ctx *c)
 		rocev2_icrc_tmpl_v4(&c->tmpl, ip, uh);
 }
 
-/* IP and UDP header in the linear part, where the ICRC template reads them */
-static bool rx_pull(struct sk_buff *skb)
+/*
+ * IP and UDP header into the linear part, where the ICRC template reads them;
+ * the destination address as a GID has it
+ */
+static bool rx_pull(struct sk_buff *skb, struct in6_addr *daddr)
 {
-	u32 ip_len = ip_hdr(skb)->version == 6 ? sizeof(struct ipv6hdr) :
-						 sizeof(struct iphdr);
+	bool v6 = ip_hdr(skb)->version == 6;
+	u32 len = v6 ? sizeof(struct ipv6hdr) : sizeof(struct iphdr);
 
-	return pskb_may_pull(skb, skb_network_offset(skb) + ip_len +
-				  sizeof(struct udphdr));
-}
-
-static void rx_local(const struct rocev2_flow *flow, struct in6_addr *daddr)
-{
-	if (flow->v6)
-		*daddr = flow->v6addr.daddr;
+	if (!pskb_may_pull(skb, skb_network_offset(skb) + len +
+				sizeof(struct udphdr)))
+		return false;
+	if (v6)
+		*daddr = ipv6_hdr(skb)->daddr;
 	else
-		ipv6_addr_set_v4mapped(flow->v4.daddr, daddr);
+		ipv6_addr_set_v4mapped(ip_hdr(skb)->daddr, daddr);
+	return true;
 }
 
 /* Segment @i of a merged skb: its ID counts up, or all had the same (D5) */
@@ -206,6 +208,54 @@ static enum rocev2_drop rx_segment(struct rx_ctx *c, u32 off, u32 len, u32 i)
 	return rx_dispatch(c, &pkt);
 }
 
+/* Walk the segments of @c->skb; the reason why the last one was dropped */
+static enum rocev2_drop rx_walk(struct rx_ctx *c)
+{
+	enum rocev2_drop drop = ROCEV2_DROP_NONE;
+	u32 off, i;
+
+	rx_tmpl(c);
+	for (off = 0, i = 0; off < c->flow.len; off += c->flow.seg_len, i++) {
+		drop = rx_segment(c, c->flow.bth_off + off,
+				  min(c->flow.seg_len, c->flow.len - off), i);
+		if (drop)
+			rocev2_stats_drop(c->dev, drop);
+	}
+	rx_drop_qp(c);
+	return drop;
+}
+
+/**
+ * rocev2_rx_dev() - take an skb for a known device
+ * @rnet: namespace it arrived in
+ * @dev: device that owns the destination address, or any of the namespace
+ * @exact: it owns the address
+ * @skb: one packet or a merged burst, data at its IP header; consumed
+ *
+ * Context: BH off, RCU read section.
+ */
+void rocev2_rx_dev(struct rocev2_net *rnet, struct rocev2_dev *dev, bool exact,
+		   struct sk_buff *skb)
+{
+	struct rx_ctx c = {
+		.rnet = rnet,
+		.skb = skb,
+		.dev = dev,
+		.dev_exact = exact,
+	};
+	enum rocev2_drop drop = rocev2_hdr_flow(skb, &c.flow);
+
+	if (drop)
+		rocev2_stats_drop(dev, drop);
+	else
+		drop = rx_walk(&c);
+	if (drop)
+		kfree_skb(skb);
+	else
+		consume_skb(skb);
+}
+ROCEV2_EXPORT_FOR_TEST(rocev2_rx_dev);
+
 /**
  * rocev2_rx() - take an skb from the LOCAL_IN hook
  * @rnet: namespace of the hook
@@ -215,35 +265,17 @@ static enum rocev2_drop rx_segment(struct rx_ctx *c, u32 off, u32 len, u32 i)
  */
 void rocev2_rx(struct rocev2_net *rnet, struct sk_buff *skb)
 {
-	struct rx_ctx c = { .rnet = rnet, .skb = skb };
-	enum rocev2_drop drop = ROCEV2_DROP_TRUNCATED;
+	struct rocev2_dev *dev;
 	struct in6_addr daddr;
-	u32 off, i;
+	bool exact;
 
-	if (rx_pull(skb))
-		drop = rocev2_hdr_flow(skb, &c.flow);
-	if (!drop)
-		rx_local(&c.flow, &daddr);
-	else
-		ipv6_addr_set_v4mapped(0, &daddr);
-	c.dev = rocev2_net_find_dev(rnet, &daddr, &c.dev_exact);
-	if (!c.dev)
-		goto out;
-	if (drop) {
-		rocev2_stats_drop(c.dev, drop);
-		goto out;
-	}
-	rx_tmpl(&c);
-	for (off = 0, i = 0; off < c.flow.len; off += c.flow.seg_len, i++) {
-		drop = rx_segment(&c, c.flow.bth_off + off,
-				  min(c.flow.seg_len, c.flow.len - off), i);
-		if (drop)
-			rocev2_stats_drop(c.dev, drop);
-	}
-	rx_drop_qp(&c);
-out:
-	if (drop)
+	if (!rx_pull(skb, &daddr)) {
 		kfree_skb(skb);
+		return;
+	}
+	dev = rocev2_net_find_dev(rnet, &daddr, &exact);
+	if (dev)
+		rocev2_rx_dev(rnet, dev, exact, skb);
 	else
-		consume_skb(skb);
+		kfree_skb(skb);
 }

@@ -100,7 +100,7 @@ static void sched_requeue(struct rocev2_qp *qp)
 /* Turns until nothing is marked, or the budget goes to the workqueue */
 static void sched_run(struct rocev2_qp *qp)
 {
-	int left;
+	int left, turns = 0;
 
 	while (!test_and_set_bit_lock(SCHED_RUNNING, &qp->run)) {
 		left = sched_turn(qp);
@@ -120,6 +120,10 @@ static void sched_run(struct rocev2_qp *qp)
 		smp_mb__after_atomic();
 		if (!atomic_read(&qp->todo))
 			return;
+		if (++turns == ROCEV2_RUN_TURNS) {
+			sched_requeue(qp);
+			return;
+		}
 	}
 }
 

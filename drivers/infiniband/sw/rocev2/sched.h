@@ -23,6 +23,8 @@
 
 /* Budget of one turn: then the QP goes to the workqueue */
 #define ROCEV2_TURN_BURSTS	16
+/* Turns in a row in one context: a doorbell must return, softirq end */
+#define ROCEV2_RUN_TURNS	4
 
 /*
  * Mark @todo and run the QP here unless somebody does. With @defer, or with
@@ -39,10 +41,13 @@ void rocev2_sched_stop(struct rocev2_qp *qp);
  * The runner calls them and transmits what they return.
  */
 bool rocev2_req_build(struct rocev2_qp *qp, struct sk_buff **skb);
+bool rocev2_req_build_ud(struct rocev2_qp *qp, struct sk_buff **skb);
 bool rocev2_resp_build(struct rocev2_qp *qp, struct sk_buff **skb);
 /* req.c: flush the SQ (ERR); reset to the state of a new QP */
 void rocev2_req_flush(struct rocev2_qp *qp);
 void rocev2_req_reset(struct rocev2_qp *qp);	/* sq.lock held or QP private */
+void rocev2_req_drop(struct rocev2_qp *qp, struct rocev2_swqe *wqe);
+void rocev2_req_resume(struct rocev2_qp *qp);	/* sq.lock held */
 /* resp.c: flush the RQ (ERR) */
 void rocev2_resp_flush(struct rocev2_qp *qp);
 void rocev2_resp_reset(struct rocev2_qp *qp);
@@ -64,8 +69,16 @@ enum rocev2_drop rocev2_comp_rx(struct rocev2_qp *qp, struct sk_buff *skb,
 
 /* comp.c: sq.lock held: report finished WQEs in order */
 void rocev2_comp_report(struct rocev2_qp *qp);
-/* comp.c: sq.lock held: the oldest unfinished WQE fails with @status */
+/*
+ * comp.c: sq.lock held: the oldest WQE fails with @status and the requester
+ * stops; the caller calls rocev2_qp_error(qp, -1) when it holds no lock.
+ */
 void rocev2_comp_fail(struct rocev2_qp *qp, enum ib_wc_status status);
+/* comp.c: sq.lock held: the oldest WQE is reported as flushed */
+void rocev2_comp_flush(struct rocev2_qp *qp);
+
+/* comp.c: AETH credit code that promises no more than @n receives */
+u8 rocev2_comp_credit_code(u32 n);
 
 /* retry.c */
 void rocev2_retry_init(struct rocev2_qp *qp);
@@ -74,12 +87,15 @@ void rocev2_retry_progress(struct rocev2_qp *qp);	/* sq.lock held */
 void rocev2_retry_arm_rnr(struct rocev2_qp *qp, u8 code);	/* sq.lock held */
 void rocev2_retry_cancel(struct rocev2_qp *qp);		/* sleeps, no lock */
 void rocev2_retry_timeout(struct rocev2_qp *qp);	/* runner */
+void rocev2_retry_rnr_over(struct rocev2_qp *qp);	/* runner */
 u64 rocev2_retry_rnr_ns(u8 code);
 u64 rocev2_retry_ack_ns(u8 code);		/* 0: never */
-/* Go back to @psn; sq.lock held */
-void rocev2_req_resume(struct rocev2_qp *qp, u32 psn);
+/* burst.c: module exit */
+void rocev2_burst_exit(void);
 
 /* rx.c: a whole skb (possibly merged) from the hook, data at the IP header */
 void rocev2_rx(struct rocev2_net *rnet, struct sk_buff *skb);
+void rocev2_rx_dev(struct rocev2_net *rnet, struct rocev2_dev *dev, bool exact,
+		   struct sk_buff *skb);
 
 #endif /* ROCEV2_SCHED_H */

@@ -1,0 +1,497 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Requester, responder and completer joined by a fake wire that drops,
+ * repeats, reorders and corrupts packets on a script. Every byte is compared.
+ *
+ * Two QPs of one unregistered device; packets go through burst.c, hdr.c,
+ * icrc.c and rx.c as on a real one, only the IP stack is not there.
+ */
+#include <kunit/test.h>
+#include <linux/delay.h>
+#include <linux/ip.h>
+#include <linux/prandom.h>
+#include <linux/udp.h>
+#include <linux/vmalloc.h>
+#include "../icrc.h"
+#include "../sched.h"
+
+#define LOOP_OPS	96
+#define LOOP_MAX_LEN	20000
+#define LOOP_SLICE	20480
+#define LOOP_DEPTH	128
+#define LOOP_WAIT_MS	120000
+
+enum loop_mode {
+	LOOP_CLEAN,
+	LOOP_DROP,		/* every 7th packet */
+	LOOP_REPEAT,		/* every 5th packet comes twice */
+	LOOP_SWAP,		/* every 6th packet comes after the next */
+	LOOP_CORRUPT,		/* every 9th packet has one bit flipped */
+	LOOP_ALL,
+};
+
+struct loop_case {
+	const char *name;
+	enum loop_mode mode;
+	enum ib_mtu mtu;
+	bool bursts;		/* gather, and lose single segments of them */
+	u32 psn;
+};
+
+static const struct loop_case loop_cases[] = {
+	{ "clean 1024", LOOP_CLEAN, IB_MTU_1024, false, 0 },
+	{ "clean bursts 1024", LOOP_CLEAN, IB_MTU_1024, true, 0xfffff0 },
+	{ "clean bursts 4096", LOOP_CLEAN, IB_MTU_4096, true, 77 },
+	{ "drop 256", LOOP_DROP, IB_MTU_256, false, 0xfffff0 },
+	{ "drop bursts 1024", LOOP_DROP, IB_MTU_1024, true, 0x7ffff0 },
+	{ "repeat 1024", LOOP_REPEAT, IB_MTU_1024, true, 1 },
+	{ "swap 1024", LOOP_SWAP, IB_MTU_1024, true, 0xffffff },
+	{ "corrupt 1024", LOOP_CORRUPT, IB_MTU_1024, false, 5 },
+	{ "all 256", LOOP_ALL, IB_MTU_256, true, 0xffff00 },
+	{ "all 4096", LOOP_ALL, IB_MTU_4096, false, 0xfffffe },
+};
+
+static void loop_case_desc(const struct loop_case *c, char *desc)
+{
+	strscpy(desc, c->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(loop, loop_cases, loop_case_desc);
+
+/* One end */
+struct loop_end {
+	struct rocev2_ib_qp iqp;
+	struct rocev2_cq cq;
+	u8 *buf;		/* LOOP_OPS slices */
+	u32 done;		/* completions seen */
+	u32 failed;
+};
+
+struct loop_ctx {
+	struct kunit *test;
+	const struct loop_case *c;
+	struct rocev2_dev *dev;
+	struct ib_pd pd;
+	struct ib_mr *mr;
+	struct ib_gid_attr gid[2];
+	struct loop_end end[2];
+	u8 *shadow;		/* what the peer's buffer must hold at the end */
+	struct rnd_state rnd;
+
+	struct sk_buff_head wire;
+	struct sk_buff *held;	/* comes after the next */
+	u32 seq;		/* packets that crossed */
+	u32 recvs;		/* receives expected at end 1 */
+};
+
+/* wire ops carry no context of their own */
+static struct loop_ctx *loop;
+
+static int loop_route(struct rocev2_dev *dev, const struct rocev2_av *av,
+		      struct rocev2_net_path *path)
+{
+	path->mtu = 9000;
+	path->gso_max_size = loop->c->bursts ? 65535 : 0;
+	path->gso_max_segs = loop->c->bursts ? 16 : 1;
+	return 0;
+}
+
+static void loop_xmit(struct rocev2_qp *qp, const struct rocev2_net_path *path,
+		      struct sk_buff *skb)
+{
+	skb_queue_tail(&loop->wire, skb);
+}
+
+static const struct rocev2_wire_ops loop_wire_ops = {
+	.route = loop_route,
+	.xmit = loop_xmit,
+};
+
+/* The @i-th segment of a burst as the stack would cut it */
+static struct sk_buff *loop_segment(const struct sk_buff *skb, u32 i)
+{
+	u32 hdr = sizeof(struct iphdr) + sizeof(struct udphdr);
+	u32 seg = skb_shinfo(skb)->gso_size ?: skb->len - hdr;
+	u32 off = hdr + i * seg;
+	u32 len;
+	struct sk_buff *out;
+
+	if (off >= skb->len)
+		return NULL;
+	len = min(seg, skb->len - off);
+	out = alloc_skb(hdr + len, GFP_KERNEL | __GFP_NOFAIL);
+	skb_reset_network_header(out);
+	skb_put(out, hdr + len);
+	skb_copy_bits(skb, 0, out->data, hdr);
+	skb_copy_bits(skb, off, out->data + hdr, len);
+	skb_set_transport_header(out, sizeof(struct iphdr));
+	ip_hdr(out)->tot_len = htons(hdr + len);
+	ip_hdr(out)->id = htons(ntohs(ip_hdr(skb)->id) + i);
+	udp_hdr(out)->len = htons(sizeof(struct udphdr) + len);
+	out->protocol = htons(ETH_P_IP);
+	return out;
+}
+
+static void loop_deliver(struct loop_ctx *l, struct sk_buff *skb)
+{
+	local_bh_disable();
+	rcu_read_lock();
+	rocev2_rx_dev(NULL, l->dev, true, skb);
+	rcu_read_unlock();
+	local_bh_enable();
+}
+
+static bool loop_hits(const struct loop_ctx *l, enum loop_mode mode, u32 every)
+{
+	return (l->c->mode == mode || l->c->mode == LOOP_ALL) &&
+	       l->seq % every == every - 1;
+}
+
+/* One packet meets the script */
+static void loop_cross(struct loop_ctx *l, struct sk_buff *skb)
+{
+	struct sk_buff *held = l->held;
+
+	l->seq++;
+	if (loop_hits(l, LOOP_DROP, 7)) {
+		kfree_skb(skb);
+		return;
+	}
+	if (loop_hits(l, LOOP_CORRUPT, 9))
+		skb->data[28 + prandom_u32_state(&l->rnd) %
+			  (skb->len - 28)] ^= 1 << (l->seq & 7);
+	if (loop_hits(l, LOOP_SWAP, 6) && !held) {
+		l->held = skb;
+		return;
+	}
+	if (loop_hits(l, LOOP_REPEAT, 5))
+		loop_deliver(l, skb_copy(skb, GFP_KERNEL | __GFP_NOFAIL));
+	loop_deliver(l, skb);
+	if (held) {
+		l->held = NULL;
+		loop_deliver(l, held);
+	}
+}
+
+static void loop_pump(struct loop_ctx *l)
+{
+	struct sk_buff *skb, *seg;
+	u32 i;
+
+	while ((skb = skb_dequeue(&l->wire))) {
+		for (i = 0; (seg = loop_segment(skb, i)); i++)
+			loop_cross(l, seg);
+		kfree_skb(skb);
+	}
+}
+
+static void loop_poll(struct loop_ctx *l, struct loop_end *e)
+{
+	struct ib_wc wc;
+
+	while (rocev2_cq_poll(&e->cq.ibcq, 1, &wc) == 1) {
+		e->done++;
+		if (wc.status != IB_WC_SUCCESS) {
+			e->failed++;
+			kunit_info(l->test, "completion %llu: status %d\n",
+				   wc.wr_id, wc.status);
+		}
+	}
+}
+
+static bool loop_wait(struct loop_ctx *l, u32 sends, u32 recvs)
+{
+	ktime_t end = ktime_add_ms(ktime_get(), LOOP_WAIT_MS);
+
+	while (ktime_before(ktime_get(), end)) {
+		loop_pump(l);
+		loop_poll(l, &l->end[0]);
+		loop_poll(l, &l->end[1]);
+		if (l->end[0].failed || l->end[1].failed)
+			return false;
+		if (l->end[0].done >= sends && l->end[1].done >= recvs)
+			return true;
+		usleep_range(20, 50);
+	}
+	return false;
+}
+
+static u8 *loop_slice(const struct loop_end *e, u32 i)
+{
+	return e->buf + (size_t)i * LOOP_SLICE;
+}
+
+static void loop_post_recv(struct loop_ctx *l, u32 i)
+{
+	struct loop_end *e = &l->end[1];
+	struct ib_sge sge[2] = {
+		{ (uintptr_t)loop_slice(e, i), 1000, l->mr->lkey },
+		{ (uintptr_t)loop_slice(e, i) + 1000, LOOP_SLICE - 1000,
+		  l->mr->lkey },
+	};
+	struct ib_recv_wr wr = { .wr_id = i, .sg_list = sge, .num_sge = 2 };
+	const struct ib_recv_wr *bad;
+
+	KUNIT_ASSERT_EQ(l->test, rocev2_post_recv(&e->iqp.ibqp, &wr, &bad), 0);
+	l->recvs++;
+}
+
+/* Post operation @i and note in the shadow what it will have done */
+static void loop_post(struct loop_ctx *l, u32 i)
+{
+	static const enum ib_wr_opcode op[] = {
+		IB_WR_SEND, IB_WR_RDMA_WRITE, IB_WR_RDMA_READ,
+		IB_WR_ATOMIC_FETCH_AND_ADD, IB_WR_RDMA_WRITE_WITH_IMM,
+		IB_WR_RDMA_READ,
+	};
+	struct loop_end *a = &l->end[0], *b = &l->end[1];
+	u32 len = prandom_u32_state(&l->rnd) % LOOP_MAX_LEN;
+	u8 *src = loop_slice(a, i), *dst = loop_slice(b, i);
+	struct ib_atomic_wr atomic = {};
+	struct ib_rdma_wr rdma = {};
+	const struct ib_send_wr *bad;
+	struct ib_send_wr *wr = &rdma.wr;
+	struct ib_sge sge;
+	u64 old;
+
+	sge = (struct ib_sge) { (uintptr_t)src, len, l->mr->lkey };
+	rdma.remote_addr = (uintptr_t)dst;
+	rdma.rkey = l->mr->rkey;
+	rdma.wr.opcode = op[prandom_u32_state(&l->rnd) % ARRAY_SIZE(op)];
+	switch (rdma.wr.opcode) {
+	case IB_WR_ATOMIC_FETCH_AND_ADD:
+		sge.length = sizeof(u64);
+		atomic.remote_addr = (uintptr_t)dst;
+		atomic.rkey = l->mr->rkey;
+		atomic.compare_add = 3 * i + 1;
+		atomic.wr.opcode = rdma.wr.opcode;
+		wr = &atomic.wr;
+		memcpy(&old, dst, sizeof(old));
+		memcpy(l->shadow + (src - a->buf), &old, sizeof(old));
+		old += atomic.compare_add;
+		memcpy(l->shadow + (size_t)LOOP_OPS * LOOP_SLICE +
+		       (dst - b->buf), &old, sizeof(old));
+		break;
+	case IB_WR_RDMA_READ:
+		memcpy(l->shadow + (src - a->buf), dst, len);
+		break;
+	default:
+		if (rdma.wr.opcode != IB_WR_RDMA_WRITE)
+			loop_post_recv(l, i);
+		memcpy(l->shadow + (size_t)LOOP_OPS * LOOP_SLICE +
+		       (dst - b->buf), src, len);
+	}
+	wr->wr_id = i;
+	wr->sg_list = &sge;
+	wr->num_sge = 1;
+	wr->send_flags = IB_SEND_SIGNALED;
+	KUNIT_ASSERT_EQ(l->test, rocev2_post_send(&a->iqp.ibqp, wr, &bad), 0);
+}
+
+static void loop_fill(struct loop_ctx *l)
+{
+	size_t half = (size_t)LOOP_OPS * LOOP_SLICE;
+
+	prandom_seed_state(&l->rnd, l->c->psn + 1);
+	prandom_bytes_state(&l->rnd, l->end[0].buf, half);
+	prandom_bytes_state(&l->rnd, l->end[1].buf, half);
+	memcpy(l->shadow, l->end[0].buf, half);
+	memcpy(l->shadow + half, l->end[1].buf, half);
+}
+
+static void loop_ah(struct loop_ctx *l, int side, struct rdma_ah_attr *ah)
+{
+	memset(ah, 0, sizeof(*ah));
+	ah->type = RDMA_AH_ATTR_TYPE_ROCE;
+	ah->ah_flags = IB_AH_GRH;
+	ah->port_num = 1;
+	ah->grh.sgid_attr = &l->gid[side];
+	ah->grh.dgid = l->gid[!side].gid;
+	ah->grh.hop_limit = 64;
+}
+
+static int loop_modify(struct loop_ctx *l, int side)
+{
+	struct rocev2_qp *qp = l->end[side].iqp.qp;
+	struct ib_qp_attr attr = {
+		.qp_state = IB_QPS_INIT,
+		.port_num = 1,
+		.qp_access_flags = IB_ACCESS_REMOTE_WRITE |
+				   IB_ACCESS_REMOTE_READ |
+				   IB_ACCESS_REMOTE_ATOMIC,
+		.path_mtu = l->c->mtu,
+		.dest_qp_num = l->end[!side].iqp.qp->qpn,
+		.rq_psn = l->c->psn + 1000 * !side,
+		.sq_psn = l->c->psn + 1000 * side,
+		.max_dest_rd_atomic = 4,
+		.max_rd_atomic = 4,
+		.min_rnr_timer = 1,
+		.timeout = 11,
+		.retry_cnt = 7,
+		.rnr_retry = 7,
+	};
+	struct ib_qp *ibqp = &l->end[side].iqp.ibqp;
+	int err;
+
+	KUNIT_ASSERT_NOT_NULL(l->test, qp);
+	attr.rq_psn &= ROCEV2_PSN_MASK;
+	attr.sq_psn &= ROCEV2_PSN_MASK;
+	loop_ah(l, side, &attr.ah_attr);
+	err = rocev2_qp_modify(ibqp, &attr, IB_QP_STATE | IB_QP_PKEY_INDEX |
+			       IB_QP_PORT | IB_QP_ACCESS_FLAGS, NULL);
+	attr.qp_state = IB_QPS_RTR;
+	if (!err)
+		err = rocev2_qp_modify(ibqp, &attr, IB_QP_STATE | IB_QP_AV |
+				       IB_QP_PATH_MTU | IB_QP_DEST_QPN |
+				       IB_QP_RQ_PSN |
+				       IB_QP_MAX_DEST_RD_ATOMIC |
+				       IB_QP_MIN_RNR_TIMER, NULL);
+	attr.qp_state = IB_QPS_RTS;
+	if (!err)
+		err = rocev2_qp_modify(ibqp, &attr, IB_QP_STATE |
+				       IB_QP_TIMEOUT | IB_QP_RETRY_CNT |
+				       IB_QP_RNR_RETRY | IB_QP_SQ_PSN |
+				       IB_QP_MAX_QP_RD_ATOMIC, NULL);
+	return err;
+}
+
+static void loop_init_end(struct loop_ctx *l, int side)
+{
+	struct ib_cq_init_attr cq_attr = { .cqe = 4 * LOOP_DEPTH };
+	struct loop_end *e = &l->end[side];
+	struct ib_qp_init_attr init = {
+		.send_cq = &e->cq.ibcq,
+		.recv_cq = &e->cq.ibcq,
+		.qp_type = IB_QPT_RC,
+		.cap = {
+			.max_send_wr = LOOP_DEPTH,
+			.max_recv_wr = LOOP_DEPTH,
+			.max_send_sge = 2,
+			.max_recv_sge = 2,
+		},
+	};
+	struct ib_qp *ibqp = &e->iqp.ibqp;
+
+	e->buf = vmalloc((size_t)LOOP_OPS * LOOP_SLICE);
+	KUNIT_ASSERT_NOT_NULL(l->test, e->buf);
+	e->cq.ibcq.device = &l->dev->ibdev;
+	KUNIT_ASSERT_EQ(l->test,
+			rocev2_cq_create(&e->cq.ibcq, &cq_attr, NULL), 0);
+	ibqp->device = &l->dev->ibdev;
+	ibqp->pd = &l->pd;
+	ibqp->send_cq = &e->cq.ibcq;
+	ibqp->recv_cq = &e->cq.ibcq;
+	ibqp->qp_type = IB_QPT_RC;
+	KUNIT_ASSERT_EQ(l->test, rocev2_qp_create(ibqp, &init, NULL), 0);
+
+	l->gid[side].device = &l->dev->ibdev;
+	l->gid[side].gid_type = IB_GID_TYPE_ROCE_UDP_ENCAP;
+	l->gid[side].port_num = 1;
+	ipv6_addr_set_v4mapped(htonl(0x0a090001 + side),
+			       (struct in6_addr *)l->gid[side].gid.raw);
+}
+
+static struct loop_ctx *loop_setup(struct kunit *test,
+				   const struct loop_case *c)
+{
+	struct loop_ctx *l = kunit_kzalloc(test, sizeof(*l), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, l);
+	l->test = test;
+	l->c = c;
+	loop = l;
+	skb_queue_head_init(&l->wire);
+	l->dev = ib_alloc_device(rocev2_dev, ibdev);
+	KUNIT_ASSERT_NOT_NULL(test, l->dev);
+	l->dev->wire = &loop_wire_ops;
+	l->dev->stats = alloc_percpu(struct rocev2_stats);
+	KUNIT_ASSERT_NOT_NULL(test, l->dev->stats);
+	l->dev->port_state = IB_PORT_ACTIVE;
+	l->dev->active_mtu = IB_MTU_4096;
+	l->dev->max_mtu = IB_MTU_4096;
+	xa_init_flags(&l->dev->mr_xa, XA_FLAGS_ALLOC);
+	xa_init_flags(&l->dev->ah_xa, XA_FLAGS_ALLOC | XA_FLAGS_LOCK_IRQ);
+	l->pd.device = &l->dev->ibdev;
+	l->mr = rocev2_mr_get_dma(&l->pd, IB_ACCESS_LOCAL_WRITE |
+				  IB_ACCESS_REMOTE_WRITE |
+				  IB_ACCESS_REMOTE_READ |
+				  IB_ACCESS_REMOTE_ATOMIC);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(l->mr));
+	l->shadow = vmalloc(2UL * LOOP_OPS * LOOP_SLICE);
+	KUNIT_ASSERT_NOT_NULL(test, l->shadow);
+	loop_init_end(l, 0);
+	loop_init_end(l, 1);
+	KUNIT_ASSERT_EQ(test, loop_modify(l, 0), 0);
+	KUNIT_ASSERT_EQ(test, loop_modify(l, 1), 0);
+	return l;
+}
+
+static void loop_teardown(struct loop_ctx *l)
+{
+	int side;
+
+	for (side = 0; side < 2; side++)
+		rocev2_qp_destroy(&l->end[side].iqp.ibqp, NULL);
+	skb_queue_purge(&l->wire);
+	kfree_skb(l->held);
+	for (side = 0; side < 2; side++) {
+		rocev2_cq_destroy(&l->end[side].cq.ibcq, NULL);
+		vfree(l->end[side].buf);
+	}
+	rocev2_mr_dereg(l->mr, NULL);
+	vfree(l->shadow);
+	free_percpu(l->dev->stats);
+	xa_destroy(&l->dev->mr_xa);
+	xa_destroy(&l->dev->ah_xa);
+	ib_dealloc_device(&l->dev->ibdev);
+	loop = NULL;
+}
+
+static void loop_transfer(struct kunit *test)
+{
+	const struct loop_case *c = test->param_value;
+	size_t half = (size_t)LOOP_OPS * LOOP_SLICE;
+	struct loop_ctx *l = loop_setup(test, c);
+	bool done;
+	u32 i;
+
+	loop_fill(l);
+	for (i = 0; i < LOOP_OPS; i++)
+		loop_post(l, i);
+	done = loop_wait(l, LOOP_OPS, l->recvs);
+	KUNIT_EXPECT_TRUE_MSG(test, done, "%u of %u sends, %u of %u receives",
+			      l->end[0].done, LOOP_OPS, l->end[1].done,
+			      l->recvs);
+	KUNIT_EXPECT_EQ(test, l->end[0].failed, 0U);
+	KUNIT_EXPECT_EQ(test, memcmp(l->shadow, l->end[0].buf, half), 0);
+	KUNIT_EXPECT_EQ(test, memcmp(l->shadow + half, l->end[1].buf, half), 0);
+	/* the script did what its name says */
+	if (c->mode == LOOP_CORRUPT)
+		KUNIT_EXPECT_GT(test,
+				rocev2_stats_read(l->dev,
+						  ROCEV2_CNT_RX_ICRC_ENCAPSULATED),
+				0ULL);
+	if (c->mode == LOOP_CLEAN)
+		KUNIT_EXPECT_EQ(test,
+				rocev2_stats_read(l->dev,
+						  ROCEV2_CNT_OUT_OF_SEQUENCE),
+				0ULL);
+	if (c->mode == LOOP_REPEAT)
+		KUNIT_EXPECT_GT(test,
+				rocev2_stats_read(l->dev,
+						  ROCEV2_CNT_DUPLICATE_REQUEST),
+				0ULL);
+	loop_teardown(l);
+}
+
+static struct kunit_case loop_kunit_cases[] = {
+	KUNIT_CASE_PARAM(loop_transfer, loop_gen_params),
+	{}
+};
+
+static struct kunit_suite loop_suite = {
+	.name = "rocev2_loop",
+	.test_cases = loop_kunit_cases,
+};
+
+kunit_test_suite(loop_suite);
