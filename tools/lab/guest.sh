@@ -87,6 +87,21 @@ prepare_run() {
 	done
 }
 
+# Guests are slow enough alone: no more runs at once than this machine has
+# CPUs. The time limit counts from the start of the guest, not from here.
+take_slot() {
+	local i told=0
+	while :; do
+		for ((i = 0; i < ${LAB_SLOTS:-$(nproc)}; i++)); do
+			exec 6>"$LAB_CACHE/slot.$i"
+			flock -n 6 && return
+		done
+		((told)) || say "$O_LABEL: other guests run, waiting for my turn"
+		told=1
+		sleep 0.5
+	done
+}
+
 cleanup() {
 	local pid
 	for pid in "${GUEST_PID[@]}"; do
@@ -177,6 +192,7 @@ run() {
 	[[ ${#O_CMD[@]} -gt 0 ]] || usage
 	[[ $O_HOSTS == 1 || $O_HOSTS == 2 ]] || usage
 	prepare_run
+	take_slot
 	start_all
 	wait_all || how=$?
 	if [[ $how == 2 ]]; then

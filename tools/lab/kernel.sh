@@ -37,6 +37,8 @@ mend_headers() {
 		sed -i "s#/usr/lib/linux-kbuild#$final/usr/lib/linux-kbuild#g" \
 			"$dir/usr/src/linux-headers-$kver/.kernelvariables"
 	fi
+	# With a vmlinux there, Kbuild would want pahole for BTF.
+	rm -f "$dir/usr/src/linux-headers-$kver/vmlinux"
 	ln -sfn "usr/src/linux-headers-$kver" "$dir/build"
 }
 

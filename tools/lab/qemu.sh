@@ -112,6 +112,11 @@ start_guest() {
 	accel=$(accelerator "$O_KERNEL")
 	cmdline="console=ttyS0 loglevel=5 panic=-1 oops=panic net.ifnames=0"
 	cmdline+=" rcupdate.rcu_cpu_stall_timeout=90 watchdog_thresh=30"
+	# Interpreting the interrupt tables of ACPI takes a sanitizer kernel
+	# half a minute or more; the older tables say the same.
+	if grep -q '^CONFIG_KASAN=y' "$O_KERNEL/config"; then
+		cmdline+=" acpi=noirq"
+	fi
 	cmdline+=" lab.host=$host lab.hosts=$O_HOSTS lab.top=$LAB_TOP"
 	cmdline+=" lab.kernel=$O_KERNEL lab.name=$O_NAME $O_APPEND"
 	# shellcheck disable=SC2206
