@@ -4,6 +4,7 @@
  * kernel; each calls the driver's one neutral function. Not here: any rule of
  * the protocol or the ABI.
  */
+#include <crypto/hash.h>
 #include <net/net_namespace.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_netlink.h>
@@ -128,3 +129,69 @@ void rocev2_compat_user_named(struct ib_device *ibdev)
 	ibdev->name_assign_type = RDMA_NAME_ASSIGN_TYPE_USER;
 #endif
 }
+
+#ifdef crc32_le
+#undef crc32_le
+
+/* Below this the detour costs more than it saves; a small packet is shorter */
+#define COMPAT_CRC_MIN	128
+
+/* NULL: nothing faster than the table; set at load, before any device */
+static struct crypto_shash *compat_crc;
+
+/**
+ * rocev2_compat_crc_init() - Find the fastest CRC-32 of this kernel
+ *
+ * Context: module init, may load modules. Return: 0; without one, crc32_le()
+ * does it all.
+ */
+int rocev2_compat_crc_init(void)
+{
+	struct crypto_shash *tfm = crypto_alloc_shash("crc32", 0, 0);
+
+	if (IS_ERR(tfm))
+		return 0;
+	/* The state must be the bare CRC, as it is in all implementations */
+	if (crypto_shash_descsize(tfm) == sizeof(u32) &&
+	    crypto_shash_digestsize(tfm) == sizeof(u32))
+		compat_crc = tfm;
+	else
+		crypto_free_shash(tfm);
+	return 0;
+}
+
+/**
+ * rocev2_compat_crc_exit() - Undo rocev2_compat_crc_init()
+ *
+ * Context: module exit, nothing is sent or received any more.
+ */
+void rocev2_compat_crc_exit(void)
+{
+	crypto_free_shash(compat_crc);
+	compat_crc = NULL;
+}
+
+/**
+ * rocev2_compat_crc32_le() - crc32_le() by way of the crypto layer
+ * @crc: state
+ * @p: bytes
+ * @len: how many
+ *
+ * Context: Any. Return: state, as of crc32_le().
+ */
+u32 rocev2_compat_crc32_le(u32 crc, const void *p, size_t len)
+{
+	struct crypto_shash *tfm = compat_crc;
+
+	if (tfm && len >= COMPAT_CRC_MIN) {
+		SHASH_DESC_ON_STACK(desc, tfm);
+		u32 *state = shash_desc_ctx(desc);
+
+		desc->tfm = tfm;
+		*state = crc;
+		if (!crypto_shash_update(desc, p, len))
+			return *state;
+	}
+	return crc32_le(crc, p, len);
+}
+#endif

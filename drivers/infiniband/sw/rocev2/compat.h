@@ -11,6 +11,7 @@
 /* Here, because this file brings in printk.h before a source can say it */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/crc32.h>
 #include <linux/hrtimer.h>
 #include <linux/slab.h>
 #include <linux/timer.h>
@@ -64,6 +65,26 @@ hrtimer_setup(struct hrtimer *timer,
 
 #ifndef ROCEV2_HAVE_UMEM_GET_VA
 #define ib_umem_get_va	ib_umem_get
+#endif
+
+/*
+ * crc32_le() uses the CPU's carry-less multiplication, or, on kernels before
+ * that (they lack this macro), the crypto module that does is found at load.
+ */
+#if !defined(CRC32_LE_OPTIMIZATION) && IS_REACHABLE(CONFIG_CRYPTO_HASH)
+u32 rocev2_compat_crc32_le(u32 crc, const void *p, size_t len);
+int rocev2_compat_crc_init(void);
+void rocev2_compat_crc_exit(void);
+#define crc32_le	rocev2_compat_crc32_le
+#else
+static inline int rocev2_compat_crc_init(void)
+{
+	return 0;
+}
+
+static inline void rocev2_compat_crc_exit(void)
+{
+}
 #endif
 
 /*

@@ -28,6 +28,7 @@ static const struct {
 	void (*exit)(void);
 } main_steps[] = {
 	{ main_wq_init,		main_wq_exit },
+	{ rocev2_compat_crc_init, rocev2_compat_crc_exit },
 	{ rocev2_net_init,	rocev2_net_exit },
 	{ rocev2_port_init,	rocev2_port_exit },
 	{ rocev2_device_init,	rocev2_device_exit },
