@@ -627,6 +627,7 @@ int rocev2_ring_move_recv(struct rocev2_ring *to, const struct rocev2_ring *from
 	smp_store_release(&to->buf->producer_index, n);
 	return 0;
 }
+
 ROCEV2_EXPORT_FOR_TEST(rocev2_ring_move_recv);
 
 /**
