@@ -1,0 +1,220 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Owns: every operation and every stock program between two namespaces, over
+# path and netdev MTUs, bursts on and off, loopback, lo, VLAN.
+
+set -u
+# shellcheck source=tools/testing/rdma.sh
+. tools/testing/rdma.sh
+
+SIZES=0,1,3,4,1000
+
+# sizes MTU: the borders of a path MTU.
+sizes() {
+	local m=$1
+	echo "0,1,3,4,$((m - 1)),$m,$((m + 1)),$((2 * m + 1)),64K,$((1024 * 1024 + 1))"
+}
+
+short_sizes() { echo "3,$(($1 - 1)),$((2 * $1 + 1)),100001"; }
+
+set_gso() {
+	in_a ethtool -K va tx-udp-segmentation "$1" >/dev/null
+	in_b ethtool -K vb tx-udp-segmentation "$1" >/dev/null 2>&1 || true
+}
+
+# run_matrix NETDEV_MTU PATH_MTUS GSO
+run_matrix() {
+	local mtu=$1 paths=$2 gso=$3 p list
+	ns_mtu "$mtu"
+	set_gso "$gso"
+	for p in $paths; do
+		list=$(full "$(sizes "$p")" "$(short_sizes "$p")")
+		rt_pair "mtu $mtu path $p gso $gso: " $IP4_A $IP4_B \
+			-m "$p" -s "$list" -n "$(full 8 3)" \
+			send write read write_imm
+	done
+}
+
+matrix() {
+	local gso
+	part "sizes and MTUs"
+	for gso in $(full "on off" "on"); do
+		run_matrix 1500 "256 1024" "$gso"
+		run_matrix 9000 "$(full "256 1024 4096" 4096)" "$gso"
+	done
+	[[ $FULL == 1 ]] || run_matrix 9000 4096 off
+	set_gso on
+	ns_mtu 4200
+}
+
+semantics() {
+	part "operations, features, errors, events"
+	rt_pair "IPv4: " $IP4_A $IP4_B -s $SIZES ops features errors events ud
+	rt_pair "IPv6: " $IP6_A $IP6_B -s $SIZES ops ud psn_wrap
+	rt_pair "events: " $IP4_A $IP4_B -e -s $SIZES send read mix -b 4M
+	rt_pair "mix: " $IP6_A $IP6_B -b "$(full 256M 16M)" mix
+	rt_pair "deep: " $IP4_A $IP4_B -n 64 -s 1,4096 send write read
+}
+
+# A path that loses nothing must show no trace of loss.
+quiet() {
+	local dev c v
+	for dev in $DEV_A $DEV_B; do
+		for c in out_of_sequence packet_seq_err \
+			rx_icrc_encapsulated tx_skb_errors; do
+			v=$(counter "$dev" "$c")
+			if [[ ${v:-x} == 0 ]]; then
+				tap_ok "no loss: $dev $c"
+			else
+				tap_fail "no loss: $dev $c" "is ${v:-missing}"
+			fi
+		done
+	done
+}
+
+pingpongs() {
+	local ga=$1 gb=$2 peer=$3 tag=$4 n
+	n=$(full 1000 50)
+	serve_pair "$tag ibv_rc_pingpong" "tcp_listens 18515" \
+		ibv_rc_pingpong -d $DEV_B -g "$gb" -n "$n" -c -- \
+		ibv_rc_pingpong -d $DEV_A -g "$ga" -n "$n" -c "$peer"
+	serve_pair "$tag ibv_rc_pingpong events" "tcp_listens 18515" \
+		ibv_rc_pingpong -d $DEV_B -g "$gb" -n "$n" -e -s 70000 -- \
+		ibv_rc_pingpong -d $DEV_A -g "$ga" -n "$n" -e -s 70000 "$peer"
+	serve_pair "$tag ibv_ud_pingpong" "tcp_listens 18515" \
+		ibv_ud_pingpong -d $DEV_B -g "$gb" -n "$n" -s 1024 -- \
+		ibv_ud_pingpong -d $DEV_A -g "$ga" -n "$n" -s 1024 "$peer"
+	[[ ${HAVE_SRQ:-0} == 1 ]] || return 0
+	serve_pair "$tag ibv_srq_pingpong" "tcp_listens 18515" \
+		ibv_srq_pingpong -d $DEV_B -g "$gb" -n "$n" -q 4 -- \
+		ibv_srq_pingpong -d $DEV_A -g "$ga" -n "$n" -q 4 "$peer"
+}
+
+perf() {
+	local name=$1 ga=$2 gb=$3 peer=$4 tag=$5
+	shift 5
+	serve_pair "$tag $name $*" "tcp_listens 18515" \
+		"$name" -d $DEV_B -x "$gb" -F "$@" -- \
+		"$name" -d $DEV_A -x "$ga" -F "$@" "$peer"
+}
+
+perftest() {
+	local ga=$1 gb=$2 peer=$3 tag=$4 n p
+	n=$(full 1000 50)
+	perf ib_write_bw "$ga" "$gb" "$peer" "$tag" -n "$n" -s 65536
+	perf ib_read_bw "$ga" "$gb" "$peer" "$tag" -n "$n" -s 65536
+	perf ib_send_lat "$ga" "$gb" "$peer" "$tag" -n "$n" -I 64 -s 64
+	[[ $tag == IPv4 || $FULL == 1 ]] || return 0
+	perf ib_atomic_bw "$ga" "$gb" "$peer" "$tag" -n "$n"
+	perf ib_write_lat "$ga" "$gb" "$peer" "$tag" -n "$n" -s 4097
+	perf ib_send_bw "$ga" "$gb" "$peer" "$tag" -n "$n" -c UD -s 1024
+	perf ib_write_bw "$ga" "$gb" "$peer" "$tag" -n "$n" -s 65536 -q 8 -t 128
+	[[ $FULL == 1 ]] || return 0
+	for p in ib_read_lat ib_send_bw ib_atomic_lat; do
+		perf $p "$ga" "$gb" "$peer" "$tag" -n "$n"
+	done
+	perf ib_send_bw "$ga" "$gb" "$peer" "$tag" -n "$n" -b -e
+	perf ib_send_lat "$ga" "$gb" "$peer" "$tag" -n "$n" -c UD
+}
+
+cm_programs() {
+	local peer=$1 tag=$2 n
+	n=$(full 1000 50)
+	serve_pair "$tag rping" cm_listens rping -s -a "$peer" -C "$n" -- \
+		rping -c -a "$peer" -C "$n" -V -S 1000
+	serve_pair "$tag ucmatose" cm_listens \
+		ucmatose -b "$peer" -c 4 -C 20 -S 4000 -- \
+		ucmatose -s "$peer" -c 4 -C 20 -S 4000
+	serve_pair "$tag udaddy" cm_listens udaddy -b "$peer" -c 2 -- \
+		udaddy -s "$peer" -c 2
+	serve_pair "$tag rstream" cm_listens \
+		rstream -b "$peer" -S 16384 -C 30 -- \
+		rstream -s "$peer" -S 16384 -C 30
+	serve_pair "$tag riostream" cm_listens \
+		riostream -b "$peer" -S 16384 -C 30 -- \
+		riostream -s "$peer" -S 16384 -C 30
+	serve_pair "$tag ib_write_bw -R" cm_listens \
+		ib_write_bw -d $DEV_B -R -n "$n" -F -- \
+		ib_write_bw -d $DEV_A -R -n "$n" -F "$peer"
+}
+
+programs() {
+	local ga gb
+	HAVE_SRQ=0
+	ibv_devinfo -v -d $DEV_A | grep -q 'max_srq: *0' || HAVE_SRQ=1
+	tap_run "ibv_devinfo" ibv_devinfo -v -d $DEV_A
+	part "stock programs, IPv4"
+	ga=$(lab_gid $DEV_A $IP4_A) gb=$(lab_gid $DEV_B $IP4_B)
+	pingpongs "$ga" "$gb" $IP4_B IPv4
+	perftest "$ga" "$gb" $IP4_B IPv4
+	cm_programs $IP4_B IPv4
+	part "stock programs, IPv6"
+	ga=$(lab_gid $DEV_A $IP6_A) gb=$(lab_gid $DEV_B $IP6_B)
+	# Their own exchange of addresses knows IPv4 only.
+	pingpongs "$ga" "$gb" $IP4_B IPv6
+	perftest "$ga" "$gb" $IP4_B IPv6
+	cm_programs $IP6_B IPv6
+}
+
+# One device talks to itself; a device on lo; a VLAN at both ends.
+special() {
+	local net=$DEV_A
+	part "loopback, lo, VLAN"
+	rt_loop "one device: " $DEV_A $IP4_A -s 0,1,4097,100001 ops ud mix -b 4M
+	rt_loop "one device, IPv6: " $DEV_A $IP6_A -s 4097 send read
+	[[ $LINK_TYPE != rxe ]] || return 0
+	if in_a rdma link add rlo type "$LINK_TYPE" netdev lo; then
+		wait_for 10 port_active rlo
+		rt_loop "lo: " rlo 127.0.0.1 -s 0,4097,100001 ops ud
+		rt_loop "lo, IPv6: " rlo ::1 -s 4097 send read
+		rdma link delete rlo
+	else
+		tap_fail "link on lo"
+	fi
+	for net in a b; do
+		"in_$net" ip link add link v$net name v$net.7 type vlan id 7
+	done
+	in_a ip addr add 10.9.7.1/24 dev va.7
+	in_b ip addr add 10.9.7.2/24 dev vb.7
+	in_a ip link set va.7 up
+	in_b ip link set vb.7 up
+	vlan_links
+}
+
+# A VLAN's address is a GID of the lower device too (the core puts it there),
+# and a VLAN may have a device of its own.
+vlan_links() {
+	local save_a=$DEV_A save_b=$DEV_B
+	DEV_A=rva DEV_B=rvb
+	if in_a rdma link add rva type "$LINK_TYPE" netdev va.7 &&
+		in_b rdma link add rvb type "$LINK_TYPE" netdev vb.7; then
+		wait_for 10 port_active rva
+		wait_for 10 port_active rvb
+		rt_pair "VLAN: " 10.9.7.1 10.9.7.2 -s 1,4097,100001 ops ud
+		rdma link delete rva
+		rdma link delete rvb
+	else
+		tap_fail "link on a VLAN"
+	fi
+	DEV_A=$save_a DEV_B=$save_b
+}
+
+main() {
+	tap_begin "functional"
+	lab_load "$LINK_TYPE"
+	ns_up 4200
+	# Not by tap_run: a subshell could not change what A and B mean.
+	if links_up; then tap_ok "link add"; else tap_fail "link add"; fi
+	semantics
+	matrix
+	[[ $LINK_TYPE == rxe ]] || quiet
+	programs
+	special
+	tap_run "link delete" links_down
+	ns_down
+	part "done"
+	tap_end
+}
+
+main

@@ -1,0 +1,198 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Owns: `make test` and `make test-PART`: what runs in which guest, and the
+# total. Results end in out/test.json or out/test-PART.json.
+#
+#	run.sh all | kunit | verbs | interop | stress | tools | kernels |
+#		functional | firewall | inject | loss | life | san
+#
+# FULL=1 runs the long forms. SEED=N repeats a hostile run.
+
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+# shellcheck source=tools/lab/common.sh
+. tools/lab/common.sh
+
+FULL=${FULL:-0}
+PART=${1:-all}
+TARGET="test"
+[[ $PART == all ]] || TARGET=test-$PART
+RESULTS=()
+TIMES=()
+mkdir -p out/run
+LOCAL=out/run/$TARGET.tsv
+: >"$LOCAL"
+
+step() {
+	echo "test: [$((SECONDS / 60)):$(printf %02d $((SECONDS % 60)))] $*" >&2
+}
+
+# result NAME VALUE UNIT OK: of something that is judged here on the host.
+result() {
+	printf '%s\t%s\t%s\t%s\n' "$@" >>"$LOCAL"
+	if [[ $4 == true ]]; then echo "ok - $1"; else echo "not ok - $1"; fi
+}
+
+# scaled SECONDS: a time limit; the long form gets ten times as much.
+scaled() { echo $(($1 * (FULL == 1 ? 10 : 1))); }
+
+# build KERNEL [fresh]: the modules; with "fresh" every warning counts.
+build() {
+	local name=$1 log=out/build/$1.log n
+	mkdir -p out/build
+	if [[ ${2:-} == fresh ]]; then rm -rf "out/build/$name"; fi
+	step "building for $name"
+	if ! tools/lab/build.sh "$name" >"$log" 2>&1; then
+		tail -n 40 "$log" >&2
+		result "builds for $name" 0 bool false
+		return 1
+	fi
+	n=$(grep -ci 'warning[: ]' "$log" || true)
+	[[ ${2:-} == fresh ]] || return 0
+	if [[ $n == 0 ]]; then
+		result "builds for $name without a warning" "$n" warnings true
+	else
+		grep -i -A5 'warning[: ]' "$log" | head -n 40
+		result "builds for $name without a warning" "$n" warnings false
+	fi
+}
+
+rocetest() {
+	step "building rocetest"
+	make -s -C tools/testing/rocetest >&2
+}
+
+# boot LABEL KERNEL LIMIT OPTIONS -- COMMAND: one guest run and its verdict.
+boot() {
+	local label=$TARGET-$1 kernel=$2 limit=$3 start=$SECONDS status=0 host
+	local log=out/run/$label.log
+	shift 3
+	step "$label starts"
+	tools/lab/guest.sh run --kernel "$kernel" --label "$label" \
+		--timeout "$(scaled "$limit")" --env FULL="$FULL" \
+		--env LINK_TYPE="${LINK_TYPE:-rocev2}" \
+		--env SEED="${SEED:-}" "$@" 2>&1 | tee "$log" || status=$?
+	for host in 0 1; do
+		if [[ -s out/run/$label/host$host/results.tsv ]]; then
+			# The kernel's name tells equal tests apart.
+			sed "s/^/$kernel: /" "out/run/$label/host$host/results.tsv" \
+				>"out/run/$label-$host.tsv"
+			RESULTS+=("out/run/$label-$host.tsv")
+		fi
+	done
+	if [[ $status == 0 ]]; then
+		result "$label: ended well, console clean" 1 bool true
+	elif grep -q '^lab: .*\(complained\|time is up\|died\|no exit status\)' \
+		"$log"; then
+		result "$label: ended well, console clean" 0 bool false
+	else
+		# Some test failed, and says so itself.
+		result "$label: console clean" 1 bool true
+	fi
+	step "$label took $((SECONDS - start)) s"
+	TIMES+=("$(printf '%5d s  %s' $((SECONDS - start)) "$label")")
+}
+
+# stock NAME LIMIT SUBJECT...: one guest with Debian's kernel.
+stock() {
+	local name=$1 limit=$2
+	shift 2
+	boot "$name" stock "$limit" -- bash tools/testing/batch.sh "$@"
+}
+
+# san NAME LIMIT SUBJECT...: one guest with the sanitizers; slower, so with
+# more patience. A baseline of rxe comes from the stock kernel's run.
+san() {
+	local name=$1 limit=$2 json=
+	shift 2
+	for json in out/run/test*/host0/pyverbs-rxe.json; do
+		[[ -s $json ]] && break
+	done
+	[[ -s $json ]] || json=
+	# The 10 s of a life's end are for a kernel that people run.
+	boot "$name" san73 "$limit" --mem 3G --env RXE_FIRST=0 \
+		--env RXE_JSON="$json" --env LIFE_LIMIT=40 \
+		--env ROUNDS="${ROUNDS:-$(if [[ $FULL == 1 ]]; then
+			echo 50; else echo 2; fi)}" \
+		--env TAP_LIMIT_SET=180 --env RT_LIMIT=600 \
+		-- bash tools/testing/batch.sh "$@"
+}
+
+interop() {
+	boot interop stock 400 --hosts 2 -- bash tools/testing/interop/test.sh
+}
+
+kernels() {
+	local name
+	for name in stock h612 san73; do
+		build "$name" fresh || true
+	done
+}
+
+tools_part() {
+	local log=out/run/tools.log
+	step "building the tools"
+	if make -s tools >"$log" 2>&1 && ! grep -q warning: "$log"; then
+		result "tools build without a warning" 1 bool true
+	else
+		cat "$log"
+		result "tools build without a warning" 0 bool false
+	fi
+	if tools/demo/icrc_check.py --self-test >"$log" 2>&1; then
+		result "ICRC checker: self-test" 1 bool true
+	else
+		cat "$log"
+		result "ICRC checker: self-test" 0 bool false
+	fi
+}
+
+all() {
+	kernels
+	tools_part
+	stock stock 900 functional firewall inject loss stress verbs
+	stock life 400 life
+	interop
+	san san73 1500 kunit functional inject stress life verbs
+}
+
+one() {
+	case $PART in
+	kernels) kernels ;;
+	tools) tools_part ;;
+	kunit)
+		build san73
+		san kunit 400 kunit
+		;;
+	interop)
+		build stock
+		interop
+		;;
+	san)
+		build san73
+		san san73 1500 kunit functional inject stress life verbs
+		;;
+	functional | firewall | inject | loss | stress | verbs | life)
+		build stock
+		stock "$PART" 900 "$PART"
+		;;
+	*)
+		echo "test: no such part: $PART" >&2
+		sed -n 's/^#\t/\t/p' "$0" >&2
+		exit 2
+		;;
+	esac
+}
+
+report() {
+	local line
+	for line in "${TIMES[@]}"; do echo "test: $line" >&2; done
+	step "done"
+	[[ ! -s $LOCAL ]] || RESULTS=("$LOCAL" "${RESULTS[@]}")
+	tools/testing/report.py "$TARGET" "$(uname -m) guests" "${RESULTS[@]}"
+}
+
+tools/lab/deps.sh
+rocetest
+if [[ $PART == all ]]; then all; else one; fi
+report

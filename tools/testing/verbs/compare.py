@@ -1,0 +1,50 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""Owns: judging our pyverbs outcomes against in-tree rxe's.
+
+usage: compare.py OURS.json [RXE.json]
+
+Prints lines for rt_tap: a test that rxe passes must pass; whatever ran must
+not fail. Without the second file only the latter counts.
+"""
+
+import json
+import sys
+
+
+def short(name):
+    """tests.test_qp.QPTest.test_x -> test_qp QPTest.test_x"""
+    return name.replace("tests.", "", 1).replace(".", " ", 1)
+
+
+def main():
+    with open(sys.argv[1], encoding="utf-8") as file:
+        ours = json.load(file)
+    theirs = {"tests": {}}
+    if len(sys.argv) > 2:
+        with open(sys.argv[2], encoding="utf-8") as file:
+            theirs = json.load(file)
+    names = sorted(set(ours["tests"]) | set(theirs["tests"]))
+    count = {"ok": 0, "skip": 0, "fail": 0, "error": 0}
+    for name in names:
+        word, text = ours["tests"].get(name, ["missing", ""])
+        rxe = theirs["tests"].get(name, ["missing"])[0]
+        if word in count:
+            count[word] += 1
+        text = text.strip().splitlines()
+        text = text[-1] if text else ""
+        if word == "ok":
+            print(f"pass {short(name)}")
+        elif word != "skip" or rxe == "ok":
+            print(f"fail {short(name)}: {word}, rxe {rxe}: {text}")
+    for word, number in count.items():
+        print(f"value pyverbs_{word} {number} tests")
+    for word in ("ok", "fail", "error"):
+        number = sum(v[0] == word for v in theirs["tests"].values())
+        if theirs["tests"]:
+            print(f"value rxe_pyverbs_{word} {number} tests")
+    print(f"value pyverbs_time {ours['seconds']} s")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,70 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""Owns: running rdma-core's pyverbs suite and writing down each outcome.
+
+usage: run.py TESTS_FOLDER RESULT.json --dev DEV --gid INDEX
+"""
+
+import json
+import os
+import sys
+import time
+import unittest
+from importlib.machinery import SourceFileLoader
+
+
+class Outcomes(unittest.TextTestResult):
+    """Keeps one word for each test: ok, skip, fail or error."""
+
+    def __init__(self, *args):
+        super().__init__(*args)
+        self.outcomes = {}
+
+    def note(self, test, word, text=""):
+        """The worst word of a test stays."""
+        old = self.outcomes.get(test.id(), ["", ""])
+        if old[0] not in ("fail", "error"):
+            self.outcomes[test.id()] = [word, text[-2000:]]
+
+    def addSuccess(self, test):
+        super().addSuccess(test)
+        self.note(test, "ok")
+
+    def addSkip(self, test, reason):
+        super().addSkip(test, reason)
+        self.note(test, "skip", reason)
+
+    def addFailure(self, test, err):
+        super().addFailure(test, err)
+        self.note(test, "fail", self.failures[-1][1])
+
+    def addError(self, test, err):
+        super().addError(test, err)
+        self.note(test, "error", self.errors[-1][1])
+
+    def addSubTest(self, test, subtest, err):
+        super().addSubTest(test, subtest, err)
+        if err:
+            self.note(test, "fail", str(err[1]))
+
+
+def main():
+    folder, out = os.path.abspath(sys.argv[1]), sys.argv[2]
+    del sys.argv[1:3]
+    sys.path.insert(0, folder)
+    # What run_tests.py does before unittest.main().
+    parser = __import__("args_parser").parser
+    tests = SourceFileLoader(
+        "tests", os.path.join(folder, "__init__.py")).load_module()
+    parser.parse_args()
+    suite = unittest.defaultTestLoader.loadTestsFromModule(tests)
+    start = time.monotonic()
+    result = unittest.TextTestRunner(
+        verbosity=2, resultclass=Outcomes).run(suite)
+    with open(out, "w", encoding="utf-8") as file:
+        json.dump({"seconds": round(time.monotonic() - start, 1),
+                   "tests": result.outcomes}, file, indent=1)
+
+
+if __name__ == "__main__":
+    main()
