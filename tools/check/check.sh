@@ -25,8 +25,7 @@ CHECK_SPARSE_KERNEL=stock
 
 # checkpatch findings that are not wanted anywhere:
 #   MACRO_ARG_REUSE     says "possible", of tables of constants above all
-#   ALLOC_WITH_SIZEOF   the macro it asks for is not in the older kernels
-CHECK_IGNORE=MACRO_ARG_REUSE,ALLOC_WITH_SIZEOF
+CHECK_IGNORE=MACRO_ARG_REUSE
 # In headers of X-macros and trace events, whose shape the kernel prescribes,
 # and where those lists are expanded
 CHECK_IGNORE_LISTS=COMPLEX_MACRO,MACRO_ARG_UNUSED,TRAILING_SEMICOLON
