@@ -65,6 +65,9 @@ static u32 post_copy_batch(struct rocev2_qp *qp)
 	u32 n, room;
 
 	lockdep_assert_held(&qp->sq.post_lock);
+	/* a reset may have come since the doorbell was let through */
+	if (!post_send_allowed(READ_ONCE(qp->state)))
+		return 0;
 	room = min_t(u32, post_room(qp, qp->sq.slot_mask + 1), POST_BATCH);
 	for (n = 0; n < room; n++) {
 		struct rocev2_swqe *wqe = rocev2_sq_slot(qp, qp->sq.prod + n);

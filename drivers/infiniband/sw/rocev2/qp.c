@@ -482,6 +482,7 @@ static void qp_drop_path(struct rocev2_qp *qp)
  */
 void rocev2_qp_reset(struct rocev2_qp *qp)
 {
+	unsigned long flags;
 	u32 left;
 
 	lockdep_assert_held(&qp->mutex);
@@ -493,8 +494,11 @@ void rocev2_qp_reset(struct rocev2_qp *qp)
 	rocev2_qp_claim(qp);
 	qp_drop_path(qp);
 	rocev2_qp_lock(qp);
+	/* a doorbell under way either came before this, or sees the state */
+	spin_lock_irqsave(&qp->sq.post_lock, flags);
 	left = qp->sq.prod - qp->sq.cons;
 	rocev2_req_reset(qp);
+	spin_unlock_irqrestore(&qp->sq.post_lock, flags);
 	if (qp->user) {
 		rocev2_ring_retire(&qp->sq.ring, left);
 		rocev2_post_discard(qp);
@@ -772,8 +776,10 @@ int rocev2_qp_destroy(struct ib_qp *ibqp, struct ib_udata *udata)
 
 	/* packets under way in softirq hold the rest, and not for long */
 	rocev2_qp_put(qp);
+	/* a queued turn is not waited for: it would find nothing to do */
+	rocev2_sched_stop(qp);
 	wait_for_completion(&qp->released);
-	/* what the last of them may have kicked, and reset's own last kick */
+	/* what the last of them may have left behind */
 	qp_halt(qp);
 
 	rocev2_net_sock_release(qp);
