@@ -223,7 +223,8 @@ int rocev2_ah_create(struct ib_ah *ibah, struct rdma_ah_init_attr *init,
 	struct rocev2_ah_ref *ref;
 	int err = 0;
 
-	ref = ah_ref_new(ibah, init->ah_attr, sleep ? GFP_KERNEL : GFP_ATOMIC);
+	ref = ah_ref_new(ibah, init->ah_attr,
+			 sleep ? GFP_KERNEL_ACCOUNT : GFP_ATOMIC);
 	if (IS_ERR(ref))
 		return PTR_ERR(ref);
 

@@ -77,7 +77,7 @@ static struct rocev2_mr *mr_new(struct ib_pd *pd, enum rocev2_mr_type type,
 {
 	struct rocev2_mr *mr;
 
-	mr = kzalloc(sizeof(*mr), GFP_KERNEL);
+	mr = kzalloc(sizeof(*mr), GFP_KERNEL_ACCOUNT);
 	if (!mr)
 		return NULL;
 
@@ -154,7 +154,8 @@ static int mr_fill_pages(struct rocev2_mr *mr)
 	u32 n = 0;
 
 	mr->npages = ib_umem_num_pages(mr->umem);
-	mr->pages = kvcalloc(mr->npages, sizeof(*mr->pages), GFP_KERNEL);
+	mr->pages = kvcalloc(mr->npages, sizeof(*mr->pages),
+			     GFP_KERNEL_ACCOUNT);
 	if (!mr->pages)
 		return -ENOMEM;
 

@@ -70,6 +70,37 @@ static void *ring_slot(const struct rocev2_ring *ring, u32 idx)
 	       ((size_t)(idx & ring->mask) << ring->log2_elem);
 }
 
+/*
+ * What vmalloc_user() gives, but charged to the process: uverbs devices are
+ * open to all users, and a ring is memory they get without pinning any.
+ */
+static void *ring_alloc_user(size_t size)
+{
+	u32 i, n = size >> PAGE_SHIFT;
+	struct page **pages;
+	void *buf;
+
+	pages = kvcalloc(n, sizeof(*pages), GFP_KERNEL_ACCOUNT);
+	if (!pages)
+		return NULL;
+	for (i = 0; i < n; i++) {
+		pages[i] = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+		if (!pages[i])
+			goto err_free;
+	}
+	/* vfree() frees the pages, and the array, from now on */
+	buf = vmap(pages, n, VM_MAP | VM_MAP_PUT_PAGES | VM_USERMAP,
+		   PAGE_KERNEL);
+	if (buf)
+		return buf;
+
+err_free:
+	while (i--)
+		__free_page(pages[i]);
+	kvfree(pages);
+	return NULL;
+}
+
 /**
  * rocev2_ring_alloc() - memory for a ring
  * @ring: filled in
@@ -100,7 +131,7 @@ int rocev2_ring_alloc(struct rocev2_ring *ring, u32 depth, u32 elem_size,
 
 	size = sizeof(*ring->buf) + ((size_t)slots << ring->log2_elem);
 	ring->size = PAGE_ALIGN(size);
-	ring->buf = user ? vmalloc_user(ring->size) : vzalloc(ring->size);
+	ring->buf = user ? ring_alloc_user(ring->size) : vzalloc(ring->size);
 	if (!ring->buf)
 		return -ENOMEM;
 
@@ -138,7 +169,7 @@ int rocev2_ring_export(struct rocev2_ring *ring, struct ib_ucontext *uctx,
 	struct rocev2_mmap *map;
 	int err;
 
-	map = kzalloc(sizeof(*map), GFP_KERNEL);
+	map = kzalloc(sizeof(*map), GFP_KERNEL_ACCOUNT);
 	if (!map)
 		return -ENOMEM;
 

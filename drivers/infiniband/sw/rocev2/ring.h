@@ -23,7 +23,7 @@ struct rocev2_swqe;
 #define ROCEV2_MAX_INLINE	512
 
 struct rocev2_ring {
-	struct rxe_queue_buf *buf;	/* vmalloc_user memory */
+	struct rxe_queue_buf *buf;	/* vmalloc space, mappable if @user */
 	size_t size;			/* of @buf, bytes, page aligned */
 	u32 mask;			/* slots - 1; slots is a power of two */
 	u32 log2_elem;
