@@ -357,15 +357,34 @@ static struct rdma_link_ops device_link_ops = {
 };
 
 /**
+ * rocev2_device_wq_init - the queue that removals run on
+ *
+ * It is there before the first namespace can exit and until the last one has.
+ * Context: process. Return: 0 or -ENOMEM.
+ */
+int rocev2_device_wq_init(void)
+{
+	device_wq = alloc_workqueue("rocev2_remove", WQ_UNBOUND, 0);
+	return device_wq ? 0 : -ENOMEM;
+}
+
+/**
+ * rocev2_device_wq_exit - undo rocev2_device_wq_init(), removals finished
+ *
+ * Context: process.
+ */
+void rocev2_device_wq_exit(void)
+{
+	destroy_workqueue(device_wq);
+}
+
+/**
  * rocev2_device_init - start taking `rdma link add`
  *
  * Context: process. Return: 0 or -ENOMEM.
  */
 int rocev2_device_init(void)
 {
-	device_wq = alloc_workqueue("rocev2_remove", WQ_UNBOUND, 0);
-	if (!device_wq)
-		return -ENOMEM;
 	device_debugfs = debugfs_create_dir("rocev2", NULL);
 	debugfs_create_file_unsafe("test_seed", 0200, device_debugfs, NULL,
 				   &device_seed_fops);
@@ -398,7 +417,6 @@ void rocev2_device_exit(void)
 	}
 	mutex_unlock(&rocev2_device_lock);
 
-	destroy_workqueue(device_wq);
 	debugfs_remove(device_debugfs);
 }
 

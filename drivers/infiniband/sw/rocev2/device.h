@@ -99,6 +99,8 @@ extern const struct ib_device_ops rocev2_verbs_ops;	/* verbs.c */
 /* rtnl -> this; guards the list of devices, and its changes */
 extern struct mutex rocev2_device_lock;
 
+int rocev2_device_wq_init(void);
+void rocev2_device_wq_exit(void);
 int rocev2_device_init(void);
 void rocev2_device_exit(void);
 struct rocev2_dev *rocev2_device_find(const struct net_device *ndev);

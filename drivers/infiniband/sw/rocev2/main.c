@@ -7,6 +7,7 @@
 #include <linux/rcupdate.h>
 #include "device.h"
 #include "net.h"
+#include "sched.h"
 
 struct workqueue_struct *rocev2_wq;
 
@@ -29,6 +30,8 @@ static const struct {
 } main_steps[] = {
 	{ main_wq_init,		main_wq_exit },
 	{ rocev2_compat_crc_init, rocev2_compat_crc_exit },
+	{ rocev2_burst_init_pages, rocev2_burst_exit },
+	{ rocev2_device_wq_init, rocev2_device_wq_exit },
 	{ rocev2_net_init,	rocev2_net_exit },
 	{ rocev2_port_init,	rocev2_port_exit },
 	{ rocev2_device_init,	rocev2_device_exit },

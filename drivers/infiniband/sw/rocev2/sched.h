@@ -90,7 +90,8 @@ void rocev2_retry_timeout(struct rocev2_qp *qp);	/* runner */
 void rocev2_retry_rnr_over(struct rocev2_qp *qp);	/* runner */
 u64 rocev2_retry_rnr_ns(u8 code);
 u64 rocev2_retry_ack_ns(u8 code);		/* 0: never */
-/* burst.c: module exit */
+/* burst.c: module entry and exit */
+int rocev2_burst_init_pages(void);
 void rocev2_burst_exit(void);
 
 /* rx.c: a whole skb (possibly merged) from the hook, data at the IP header */
