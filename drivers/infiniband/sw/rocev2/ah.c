@@ -99,7 +99,7 @@ static struct rocev2_ah_ref *ah_ref_new(struct ib_ah *ibah,
 	struct rocev2_ah_ref *ref;
 	int err;
 
-	ref = kzalloc(sizeof(*ref), gfp);
+	ref = kzalloc_obj(*ref, gfp);
 	if (!ref)
 		return ERR_PTR(-ENOMEM);
 

@@ -77,7 +77,7 @@ static struct rocev2_mr *mr_new(struct ib_pd *pd, enum rocev2_mr_type type,
 {
 	struct rocev2_mr *mr;
 
-	mr = kzalloc(sizeof(*mr), GFP_KERNEL_ACCOUNT);
+	mr = kzalloc_obj(*mr, GFP_KERNEL_ACCOUNT);
 	if (!mr)
 		return NULL;
 

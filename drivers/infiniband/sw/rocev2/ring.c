@@ -169,7 +169,7 @@ int rocev2_ring_export(struct rocev2_ring *ring, struct ib_ucontext *uctx,
 	struct rocev2_mmap *map;
 	int err;
 
-	map = kzalloc(sizeof(*map), GFP_KERNEL_ACCOUNT);
+	map = kzalloc_obj(*map, GFP_KERNEL_ACCOUNT);
 	if (!map)
 		return -ENOMEM;
 

@@ -38,7 +38,7 @@ static int ring_test_init(struct kunit *test)
 	t->f = objects_fake_new(test);
 	t->qp = kunit_kzalloc(test, sizeof(*t->qp), GFP_KERNEL);
 	t->wqe = kunit_kzalloc(test, size + 16, GFP_KERNEL);
-	t->ah = kzalloc(sizeof(*t->ah), GFP_KERNEL);
+	t->ah = kzalloc_obj(*t->ah, GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, t->qp);
 	KUNIT_ASSERT_NOT_NULL(test, t->wqe);
 	KUNIT_ASSERT_NOT_NULL(test, t->ah);
