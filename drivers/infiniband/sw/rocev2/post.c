@@ -386,6 +386,7 @@ int rocev2_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 		*bad_wr = wr;
 	return err;
 }
+
 ROCEV2_EXPORT_FOR_TEST(rocev2_post_send);
 
 /*
@@ -437,6 +438,7 @@ int rocev2_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 		rocev2_sched_kick(qp, ROCEV2_TODO_FLUSH, true);
 	return err;
 }
+
 ROCEV2_EXPORT_FOR_TEST(rocev2_post_recv);
 
 /**

@@ -69,6 +69,7 @@ u32 rocev2_qp_number(u32 n, const siphash_key_t *key)
 	}
 	return left << QP_HALF_BITS | right;
 }
+
 ROCEV2_EXPORT_FOR_TEST(rocev2_qp_number);
 
 static void qp_number_seed(void)
@@ -183,6 +184,8 @@ void rocev2_qp_put(struct rocev2_qp *qp)
  * @qp: QP, neither lock held
  */
 void rocev2_qp_lock(struct rocev2_qp *qp)
+	__acquires(&qp->resp.lock)
+	__acquires(&qp->sq.lock)
 {
 	spin_lock_bh(&qp->resp.lock);
 	spin_lock_bh(&qp->sq.lock);
@@ -193,6 +196,8 @@ void rocev2_qp_lock(struct rocev2_qp *qp)
  * @qp: QP, both locks held
  */
 void rocev2_qp_unlock(struct rocev2_qp *qp)
+	__releases(&qp->sq.lock)
+	__releases(&qp->resp.lock)
 {
 	spin_unlock_bh(&qp->sq.lock);
 	spin_unlock_bh(&qp->resp.lock);
@@ -748,6 +753,7 @@ err_uncount:
 	atomic_dec(&dev->qp_count);
 	return err;
 }
+
 ROCEV2_EXPORT_FOR_TEST(rocev2_qp_create);
 
 /**
@@ -792,6 +798,7 @@ int rocev2_qp_destroy(struct ib_qp *ibqp, struct ib_udata *udata)
 	kfree_rcu(qp, rcu);
 	return 0;
 }
+
 ROCEV2_EXPORT_FOR_TEST(rocev2_qp_destroy);
 
 /**
@@ -836,4 +843,5 @@ int rocev2_qp_query(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	init->port_num = qp->port_num;
 	return 0;
 }
+
 ROCEV2_EXPORT_FOR_TEST(rocev2_qp_query);

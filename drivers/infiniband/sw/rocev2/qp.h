@@ -327,8 +327,10 @@ int rocev2_qp_destroy(struct ib_qp *ibqp, struct ib_udata *udata);
  */
 void rocev2_qp_set_state(struct rocev2_qp *qp, enum ib_qp_state state);
 /* resp.lock, then sq.lock, BH off */
-void rocev2_qp_lock(struct rocev2_qp *qp);
-void rocev2_qp_unlock(struct rocev2_qp *qp);
+void rocev2_qp_lock(struct rocev2_qp *qp)
+	__acquires(&qp->resp.lock) __acquires(&qp->sq.lock);
+void rocev2_qp_unlock(struct rocev2_qp *qp)
+	__releases(&qp->sq.lock) __releases(&qp->resp.lock);
 /* qp.c: to RESET, silently: no timer, turn or WQE is left. mutex held. */
 void rocev2_qp_reset(struct rocev2_qp *qp);
 /* qp.c: take the place of the runner to change what only it may touch; sleeps */

@@ -46,6 +46,7 @@ int rocev2_qp_modify_check(enum ib_qp_state cur, enum ib_qp_state next,
 		return -EOPNOTSUPP;
 	return 0;
 }
+
 ROCEV2_EXPORT_FOR_TEST(rocev2_qp_modify_check);
 
 /* The first attribute that is out of its range, or NULL */
@@ -338,4 +339,5 @@ int rocev2_qp_modify(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		rocev2_sched_kick(qp, 0, false);
 	return 0;
 }
+
 ROCEV2_EXPORT_FOR_TEST(rocev2_qp_modify);

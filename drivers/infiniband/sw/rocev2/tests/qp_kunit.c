@@ -217,7 +217,7 @@ static void qp_test_unknown_bits(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, qp_check(&c, BIT(30)), -EOPNOTSUPP);
 }
 
-#define QP_NUMBERS	(1U << 24)
+#define QP_NUMBERS	BIT(24)
 
 /* Every number once in 2^24, however the sequence began (D12) */
 static void qp_test_numbers_once(struct kunit *test)
