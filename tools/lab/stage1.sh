@@ -15,18 +15,18 @@ arg() { sed -n "s/.*$1=\([^ ]*\).*/\1/p" /proc/cmdline; }
 
 if [ "$(arg lab.probe)" = 1 ]; then
 	echo "lab: probe"
-	poweroff -f
+	reboot -f
 fi
 while read -r m; do
 	insmod "/modules/$m" || echo "lab: insmod $m failed"
 done </modules/order
 mkdir -p /lower /rw /new
 mount -t 9p -o trans=virtio,version=9p2000.L,ro,cache=loose,msize=512000 \
-	labroot /lower || poweroff -f
+	labroot /lower || reboot -f
 mount -t tmpfs -o size=75% tmpfs /rw
 mkdir /rw/upper /rw/work
 mount -t overlay -o lowerdir=/lower,upperdir=/rw/upper,workdir=/rw/work \
-	overlay /new || poweroff -f
+	overlay /new || reboot -f
 mkdir -p /new/lib/modules
 top=$(arg lab.top)
 mount --bind "/lower$(arg lab.kernel)/lib/modules" /new/lib/modules
