@@ -35,6 +35,16 @@ part() { echo "# $(cut -d' ' -f1 /proc/uptime) s: $*"; }
 in_a() { ip netns exec A "$@"; }
 in_b() { ip netns exec B "$@"; }
 
+# few_providers: every verbs program opens all of rdma-core's providers first,
+# which takes a guest long. The first program of a test may try them all.
+few_providers() {
+	local dir
+	grep -q ' /etc/libibverbs.d ' /proc/mounts && return 0
+	dir=$(mktemp -d)
+	cp /etc/libibverbs.d/rxe.driver "$dir/"
+	mount --bind "$dir" /etc/libibverbs.d
+}
+
 # ns_up [MTU]: namespaces A and B, va and vb with addresses, no RDMA yet.
 ns_up() {
 	local mtu=${1:-1500} ns

@@ -145,6 +145,7 @@ conntrack() {
 main() {
 	tap_begin "firewall"
 	lab_load "$LINK_TYPE"
+	few_providers
 	ns_up 1500
 	if links_up; then tap_ok "link add"; else tap_fail "link add"; fi
 	passes "no rules"

@@ -50,6 +50,7 @@ forge() {
 main() {
 	tap_begin "inject"
 	lab_load "$LINK_TYPE"
+	few_providers
 	ns_up 4200
 	if target_up; then tap_ok "link add"; else tap_fail "link add"; fi
 	# The kernel in A knows nothing of our QP: keep its ICMP errors away.

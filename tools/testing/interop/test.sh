@@ -15,7 +15,7 @@ TYPE=$LINK_TYPE
 # Here A is host 0 and B host 1: each runs its part of a pair.
 STEP=0
 pair() {
-	local name=$1 ready=$2 status=0 peer log
+	local name=$1 ready=$2 status=0 peer log limit=$TAP_LIMIT
 	local -a server=()
 	shift 2
 	while [[ $1 != -- ]]; do
@@ -24,19 +24,20 @@ pair() {
 	done
 	shift
 	STEP=$((STEP + 1))
+	[[ $name != rocetest* ]] || limit=$RT_LIMIT
 	log=$(mktemp)
 	if [[ $HOST_ID == "$SERVER" ]]; then
-		timeout -k 5 "$TAP_LIMIT" "${server[@]}" >"$log" 2>&1 &
+		timeout -k 5 "$limit" "${server[@]}" >"$log" 2>&1 &
 		# shellcheck disable=SC2086
 		wait_for 30 $ready || echo "server not ready" >>"$log"
 		lab_put "ready.$STEP" 1
 		serve_until $! || status=$?
 	else
-		lab_get "ready.$STEP" >/dev/null
-		timeout -k 5 "$TAP_LIMIT" "$@" >"$log" 2>&1 || status=$?
+		lab_get "ready.$STEP" 300 >/dev/null
+		timeout -k 5 "$limit" "$@" >"$log" 2>&1 || status=$?
 	fi
 	lab_put "status.$STEP.$HOST_ID" $status
-	peer=$(lab_get "status.$STEP.$((1 - HOST_ID))")
+	peer=$(lab_get "status.$STEP.$((1 - HOST_ID))" 300)
 	if [[ $name == rocetest* ]]; then
 		[[ $HOST_ID == "$SERVER" ]] || {
 			cp "$log" "/lab/common/rt.tmp"
@@ -96,7 +97,7 @@ one_way() {
 			ibv_rc_pingpong -d $DEV -g "$mine" -n "$n" -c -- \
 			ibv_rc_pingpong -d $DEV -g "$mine" -n "$n" -c "$LAB_PEER4"
 		pair "$way, $tag: rping" cm_listens \
-			rping -s -a "$srv_ip" -C "$n" -- \
+			sh -c "rping -s -a $srv_ip -C $n || true" -- \
 			rping -c -a "$srv_ip" -C "$n" -V
 		pair "$way, $tag: ucmatose" cm_listens \
 			ucmatose -b "$srv_ip" -c 4 -C 20 -S 4000 -- \
@@ -113,6 +114,7 @@ main() {
 	tap_begin "interop"
 	lab_net_up 4200
 	lab_load "$TYPE"
+	few_providers
 	if lab_link $DEV eth0 "$TYPE"; then
 		[[ $HOST_ID == 1 ]] || tap_ok "link add"
 	else

@@ -132,6 +132,7 @@ counters() {
 main() {
 	tap_begin "loss"
 	lab_load "$LINK_TYPE"
+	few_providers
 	ns_up 1500
 	if links_up; then tap_ok "link add"; else tap_fail "link add"; fi
 	random_loss

@@ -79,6 +79,7 @@ no_qps() { [[ $(qps $DEV_A) == 0 && $(qps $DEV_B) == 0 ]]; }
 main() {
 	tap_begin "stress"
 	lab_load "$LINK_TYPE"
+	few_providers
 	ns_up 4200
 	if links_up; then tap_ok "link add"; else tap_fail "link add"; fi
 	churn
