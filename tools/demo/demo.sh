@@ -67,7 +67,7 @@ main() {
 	step "two guests, link type $LINK (about two minutes)"
 	rm -f "$PCAP" "$RESULTS"
 	tools/lab/guest.sh run --kernel stock --hosts 2 --label "$TARGET" \
-		--capture "$PCAP" --timeout 480 --env "LAB_LINK=$LINK" -- \
+		--smp "${DEMO_SMP:-2}" --capture "$PCAP" --timeout 480 --env "LAB_LINK=$LINK" -- \
 		bash tools/demo/demo-guest.sh || status=$?
 	every_icrc
 	second_opinions >"$RUN/opinions.txt"
