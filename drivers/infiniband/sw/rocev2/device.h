@@ -19,14 +19,15 @@ struct rocev2_net_path;
 struct rocev2_av;
 
 #define ROCEV2_MAX_QP		0x10000
-#define ROCEV2_MAX_QP_WR	0x8000
+/* One less than a power of two: what a ring of that many slots holds */
+#define ROCEV2_MAX_QP_WR	0xffff
 #define ROCEV2_MAX_CQ		0x20000
 #define ROCEV2_MAX_CQE		((1 << 20) - 1)	/* a ring of 2^20 slots */
 #define ROCEV2_MAX_MR		0x80000
 #define ROCEV2_MAX_PD		0x10000
 #define ROCEV2_MAX_AH		0x10000
 #define ROCEV2_MAX_SRQ		0x10000
-#define ROCEV2_MAX_SRQ_WR	0x8000
+#define ROCEV2_MAX_SRQ_WR	0xffff
 #define ROCEV2_MAX_RD_ATOMIC	128
 #define ROCEV2_MAX_MSG		0x80000000U
 #define ROCEV2_MAX_FMR_PAGES	1024

@@ -565,6 +565,7 @@ static int qp_alloc_sq(struct rocev2_qp *qp)
 	struct ib_qp_cap *cap = &qp->cap;
 	struct rocev2_sq *sq = &qp->sq;
 	u32 slots, room;
+	int err;
 
 	BUILD_BUG_ON(ROCEV2_MAX_INLINE !=
 		     ROCEV2_MAX_SGE * sizeof(struct ib_sge));
@@ -587,14 +588,20 @@ static int qp_alloc_sq(struct rocev2_qp *qp)
 		return -ENOMEM;
 	if (!qp->user)
 		return 0;
-	return rocev2_ring_alloc(&sq->ring, sq->max_wr,
-				 sizeof(struct rxe_send_wqe) + room, true);
+	err = rocev2_ring_alloc(&sq->ring, sq->max_wr,
+				sizeof(struct rxe_send_wqe) + room, true);
+	if (err)
+		return err;
+	/* librxe goes by the ring: tell what really fits (IBA 11.2.5.1) */
+	cap->max_send_wr = sq->ring.depth;
+	return 0;
 }
 
 static int qp_alloc_rq(struct rocev2_qp *qp)
 {
 	struct ib_qp_cap *cap = &qp->cap;
 	struct rocev2_rq *rq = &qp->rq;
+	int err;
 
 	if (qp->srq) {
 		cap->max_recv_wr = 0;
@@ -603,12 +610,16 @@ static int qp_alloc_rq(struct rocev2_qp *qp)
 	}
 	cap->max_recv_wr = max(cap->max_recv_wr, 1U);
 	cap->max_recv_sge = max(cap->max_recv_sge, 1U);
-	rq->max_wr = cap->max_recv_wr;
 	rq->max_sge = cap->max_recv_sge;
-	return rocev2_ring_alloc(&rq->ring, rq->max_wr,
-				 sizeof(struct rxe_recv_wqe) +
-				 rq->max_sge * sizeof(struct rxe_sge),
-				 qp->user);
+	err = rocev2_ring_alloc(&rq->ring, cap->max_recv_wr,
+				sizeof(struct rxe_recv_wqe) +
+				rq->max_sge * sizeof(struct rxe_sge),
+				qp->user);
+	if (err)
+		return err;
+	rq->max_wr = rq->ring.depth;
+	cap->max_recv_wr = rq->max_wr;
+	return 0;
 }
 
 static void qp_free_queues(struct rocev2_qp *qp)

@@ -69,17 +69,18 @@ int rocev2_srq_create(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
 	srq->limit = 0;
 	mutex_init(&srq->mutex);
 	spin_lock_init(&rq->lock);
-	rq->max_wr = init->attr.max_wr;
 	rq->max_sge = max(init->attr.max_sge, 1U);
 	err = ida_alloc_min(&srq_ida, 1, GFP_KERNEL);
 	if (err < 0)
 		goto err_uncount;
 	srq->num = err;
 
-	err = rocev2_ring_alloc(&rq->ring, rq->max_wr,
+	err = rocev2_ring_alloc(&rq->ring, init->attr.max_wr,
 				srq_elem_size(rq->max_sge), !!udata);
 	if (err)
 		goto err_free_num;
+	/* librxe goes by the ring: tell what really fits */
+	rq->max_wr = rq->ring.depth;
 	if (udata) {
 		err = srq_export(srq, udata);
 		if (err)
@@ -148,11 +149,11 @@ static int srq_resize(struct rocev2_srq *srq, u32 max_wr, u64 uaddr,
 	}
 
 	spin_lock_irqsave(&rq->lock, flags);
-	err = rocev2_ring_move_recv(&ring, &rq->ring, max_wr);
+	err = rocev2_ring_move_recv(&ring, &rq->ring, ring.depth);
 	if (!err) {
 		swap(rq->ring, ring);
 		swap(rq->mmap, entry);
-		rq->max_wr = max_wr;
+		rq->max_wr = rq->ring.depth;
 	}
 	spin_unlock_irqrestore(&rq->lock, flags);
 
