@@ -277,9 +277,10 @@ static int device_claim(struct rocev2_dev *dev, struct net_device *ndev)
 	} else {
 		rcu_assign_pointer(dev->ndev, ndev);
 		list_add_tail(&dev->list, &device_list);
-		rocev2_port_start(dev, ndev);
 	}
 	mutex_unlock(&rocev2_device_lock);
+	if (!err)
+		rocev2_port_start(dev, ndev);
 	rtnl_unlock();
 	return err;
 }

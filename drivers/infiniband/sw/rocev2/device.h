@@ -97,7 +97,7 @@ static inline struct rocev2_dev *to_rocev2_dev(struct ib_device *ibdev)
 extern struct workqueue_struct *rocev2_wq;	/* QP turns, flushes */
 extern const struct ib_device_ops rocev2_verbs_ops;	/* verbs.c */
 
-/* rtnl -> this; guards the list of devices, and its changes */
+/* rtnl -> netdev lock -> this; guards the list of devices */
 extern struct mutex rocev2_device_lock;
 
 int rocev2_device_wq_init(void);

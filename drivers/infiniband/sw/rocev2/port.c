@@ -178,12 +178,11 @@ void rocev2_port_setup(struct rocev2_dev *dev)
  * @dev: device in the list, not registered yet
  * @ndev: its netdev
  *
- * Context: process, rtnl and rocev2_device_lock held.
+ * Context: process, rtnl held, so that no event comes in between; not
+ * rocev2_device_lock, which the notifier takes inside the netdev's own lock.
  */
 void rocev2_port_start(struct rocev2_dev *dev, struct net_device *ndev)
 {
-	lockdep_assert_held(&rocev2_device_lock);
-
 	WRITE_ONCE(dev->port_state, port_state_of(ndev));
 	port_set_mtu(dev, ndev);
 	port_read_speed(dev, ndev);

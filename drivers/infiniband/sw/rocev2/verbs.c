@@ -23,7 +23,8 @@
 
 #define VERBS_VENDOR_ID		0xffffff	/* D1 */
 #define VERBS_PART_ID		4791
-#define VERBS_GID_TBL_LEN	1024
+/* Each costs three files in sysfs, to make and to remove with the device */
+#define VERBS_GID_TBL_LEN	256
 /* 4.096 us * 2^12 = 17 ms: a loaded host may take that long to answer */
 #define VERBS_ACK_DELAY		12
 #define VERBS_MAX_MR_SIZE	BIT_ULL(40)
