@@ -14,6 +14,8 @@
 
 ROCETEST=$PWD/out/tools/rocetest
 FULL=${FULL:-0}
+# Fewer programs and sizes: for kernels that are slow and run the rest, too
+BRIEF=${BRIEF:-0}
 LINK_TYPE=${LINK_TYPE:-$LAB_LINK}
 export LAB_LINK=$LINK_TYPE
 RT_LIMIT=${RT_LIMIT:-240}

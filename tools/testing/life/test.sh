@@ -187,6 +187,7 @@ same_resources() { [[ "$(resources)" == "$1" ]]; }
 rping_rounds() {
 	local n i start srv
 	n=$(full 1000 30)
+	[[ $BRIEF == 0 ]] || n=10
 	part "$n rping rounds"
 	lab_fresh
 	start=$(resources)
