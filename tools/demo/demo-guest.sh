@@ -79,7 +79,7 @@ report() {
 	if [[ $HOST_ID == 1 || $status != 0 ]]; then
 		echo "$name: status $status, ${line/$'\t'/ }"
 	fi
-	[[ $status == 0 ]] || sed 's/^/# /' "$LOG" | tail -n 25
+	[[ $status == 0 ]] || sed 's/^/# /' "$LOG" | head -n 60
 }
 
 # ibv_devinfo sends nothing; it must show an active port and the right GID.
