@@ -65,7 +65,7 @@ main() {
 		tools/lab/build.sh stock >/dev/null
 	fi
 	step "two guests, link type $LINK (about two minutes)"
-	rm -f "$PCAP" "$RESULTS" "$RUN/sections.tsv"
+	rm -rf "$PCAP" "$RESULTS" "$RUN/sections.tsv" "$RUN"/host?
 	tools/lab/guest.sh run --kernel stock --hosts 2 --label "$TARGET" \
 		--smp "${DEMO_SMP:-2}" --capture "$PCAP" --timeout 480 --env "LAB_LINK=$LINK" -- \
 		bash tools/demo/demo-guest.sh || status=$?
