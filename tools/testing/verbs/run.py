@@ -19,6 +19,17 @@ class Outcomes(unittest.TextTestResult):
     def __init__(self, *args):
         super().__init__(*args)
         self.outcomes = {}
+        self.began = 0
+
+    def startTest(self, test):
+        super().startTest(test)
+        self.began = time.monotonic()
+
+    def stopTest(self, test):
+        super().stopTest(test)
+        took = time.monotonic() - self.began
+        if took > 5:
+            print(f"# slow: {test.id()} {took:.1f} s", file=sys.stderr)
 
     def note(self, test, word, text=""):
         """The worst word of a test stays."""
