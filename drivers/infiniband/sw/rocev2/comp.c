@@ -108,7 +108,8 @@ void rocev2_comp_report(struct rocev2_qp *qp)
 	struct rocev2_sq *sq = &qp->sq;
 
 	lockdep_assert_held(&sq->lock);
-	while (sq->cons != sq->next) {
+	/* Pairs with the release in post.c: the WQE is whole */
+	while (sq->cons != smp_load_acquire(&sq->prod)) {
 		struct rocev2_swqe *wqe = rocev2_sq_slot(qp, sq->cons);
 
 		if (wqe->state != ROCEV2_SWQE_DONE)
@@ -182,11 +183,10 @@ static bool comp_ack_upto(struct rocev2_qp *qp, u32 psn, struct comp_result *r)
 	struct rocev2_sq *sq = &qp->sq;
 	u32 i;
 
-	for (i = sq->cons; i != sq->next + 1; i++) {
+	/* Beyond sq.next, too: what we went back behind may arrive after all */
+	for (i = sq->cons; i != smp_load_acquire(&sq->prod); i++) {
 		struct rocev2_swqe *wqe = rocev2_sq_slot(qp, i);
 
-		if (i == smp_load_acquire(&sq->prod))
-			break;
 		if (wqe->state == ROCEV2_SWQE_DONE)
 			continue;
 		if (wqe->state != ROCEV2_SWQE_SENDING &&
@@ -297,6 +297,15 @@ static void comp_nak(struct rocev2_qp *qp, const struct rocev2_pkt *pkt,
 	r->failed = true;
 }
 
+/*
+ * Does a response that covers @psn speak of what comes after the oldest
+ * missing answer? If not it is the echo of one that was taken already.
+ */
+static bool comp_is_beyond(const struct rocev2_qp *qp, u32 psn)
+{
+	return rocev2_psn_diff(psn, qp->sq.una) >= 0;
+}
+
 static void comp_implied_nak(struct rocev2_qp *qp)
 {
 	rocev2_stats_inc(qp->dev, ROCEV2_CNT_IMPLIED_NAK_SEQ_ERR);
@@ -312,7 +321,7 @@ static enum rocev2_drop comp_rx_ack(struct rocev2_qp *qp,
 
 	if (class != ROCEV2_AETH_ACK)
 		upto = rocev2_psn_add(pkt->psn, -1);
-	if (!comp_ack_upto(qp, upto, r)) {
+	if (!comp_ack_upto(qp, upto, r) && comp_is_beyond(qp, upto)) {
 		comp_implied_nak(qp);
 		return ROCEV2_DROP_NONE;
 	}
@@ -399,8 +408,13 @@ static void comp_rx_read(struct rocev2_qp *qp, struct rocev2_swqe *wqe,
 	if (sq->read_psns)
 		sq->read_psns--;
 	comp_advance(sq, rocev2_psn_add(pkt->psn, 1), r);
-	/* the last of a request's answers frees its place in the READ window */
-	if ((pkt->op->flags & ROCEV2_OP_END) && sq->rd_atomic_out)
+	/*
+	 * Its place in the READ window is free when the request is answered in
+	 * full, not at any packet that says "last": that may be an echo of the
+	 * request as it was before we went back. More requests under way than
+	 * the peer has resources for could not be answered again.
+	 */
+	if (wqe->done_pkts == wqe->asked_pkts && sq->rd_atomic_out)
 		sq->rd_atomic_out--;
 	if (wqe->done_pkts == wqe->npkts)
 		comp_response_done(qp, wqe);
@@ -443,7 +457,7 @@ static enum rocev2_drop comp_rx_response(struct rocev2_qp *qp,
 	struct rocev2_swqe *wqe;
 
 	if (!comp_ack_upto(qp, rocev2_psn_add(pkt->psn, -1), r) &&
-	    pkt->psn != sq->una) {
+	    comp_is_beyond(qp, rocev2_psn_add(pkt->psn, -1))) {
 		comp_implied_nak(qp);
 		return ROCEV2_DROP_OUT_OF_ORDER;
 	}

@@ -326,6 +326,7 @@ static void req_commit(struct rocev2_qp *qp, const struct req_plan *plan)
 		sq->high = sq->psn;
 	sq->since_ackreq = plan->pkt.ackreq ? 0 : sq->since_ackreq + 1;
 	sq->pkt += plan->psns;
+	wqe->asked_pkts = sq->pkt;
 	if (sq->pkt == wqe->npkts) {
 		wqe->state = ROCEV2_SWQE_SENT;
 		sq->next++;
@@ -425,15 +426,15 @@ void rocev2_req_resume(struct rocev2_qp *qp)
 	u32 i;
 
 	lockdep_assert_held(&sq->lock);
-	for (i = sq->cons; i != sq->next + 1; i++) {
-		struct rocev2_swqe *wqe;
+	/* Pairs with the release in post.c: the WQEs are whole */
+	for (i = sq->cons; i != smp_load_acquire(&sq->prod); i++) {
+		struct rocev2_swqe *wqe = rocev2_sq_slot(qp, i);
 
-		if (i == smp_load_acquire(&sq->prod))
-			break;
-		wqe = rocev2_sq_slot(qp, i);
+		if (wqe->state == ROCEV2_SWQE_DONE)
+			continue;
 		if (wqe->state != ROCEV2_SWQE_SENDING &&
 		    wqe->state != ROCEV2_SWQE_SENT)
-			continue;
+			break;
 		if (rocev2_psn_diff(sq->una, wqe->last_psn) > 0)
 			continue;
 		sq->next = i;
@@ -445,8 +446,12 @@ void rocev2_req_resume(struct rocev2_qp *qp)
 		wqe->state = ROCEV2_SWQE_SENDING;
 		return;
 	}
-	/* all that was sent is acknowledged: nothing to go back to */
+	/* all that was sent is acknowledged: go on with what was not sent yet */
+	sq->next = i;
+	sq->pkt = 0;
 	sq->psn = sq->una;
+	sq->rd_atomic_out = 0;
+	sq->read_psns = 0;
 }
 
 /**
@@ -495,20 +500,25 @@ void rocev2_req_drop(struct rocev2_qp *qp, struct rocev2_swqe *wqe)
  * rocev2_req_flush() - complete all WQEs with a flush error, in order
  * @qp: QP in ERR (or UD in SQE); the caller is its runner
  *
- * Context: no lock held.
+ * A queue's worth at a time: a user who posts faster than this is served in
+ * later turns. Context: no lock held.
  */
 void rocev2_req_flush(struct rocev2_qp *qp)
 {
 	struct rocev2_sq *sq = &qp->sq;
-	bool more = true;
+	u32 left = sq->slot_mask + 1;
+	bool more;
 
 	spin_lock_bh(&sq->lock);
 	sq->state = ROCEV2_REQ_ERROR;
-	while (more) {
-		while (sq->cons != smp_load_acquire(&sq->prod))
-			rocev2_comp_flush(qp);
-		sq->next = sq->cons;
-		more = rocev2_post_refill(qp);
-	}
+	/* Pairs with the release in post.c: the WQEs are whole */
+	while (left-- && sq->cons != smp_load_acquire(&sq->prod))
+		rocev2_comp_flush(qp);
+	sq->next = sq->cons;
+	more = rocev2_post_refill(qp);
+	/* Pairs with the same release */
+	more |= sq->cons != smp_load_acquire(&sq->prod);
 	spin_unlock_bh(&sq->lock);
+	if (more)
+		atomic_or(ROCEV2_TODO_FLUSH, &qp->todo);
 }

@@ -23,10 +23,10 @@
 
 enum loop_mode {
 	LOOP_CLEAN,
-	LOOP_DROP,		/* every 7th packet */
-	LOOP_REPEAT,		/* every 5th packet comes twice */
-	LOOP_SWAP,		/* every 6th packet comes after the next */
-	LOOP_CORRUPT,		/* every 9th packet has one bit flipped */
+	LOOP_DROP,		/* one packet in 23 */
+	LOOP_REPEAT,		/* one in 5 comes twice */
+	LOOP_SWAP,		/* one in 17 comes after the next */
+	LOOP_CORRUPT,		/* one in 29 has one bit flipped */
 	LOOP_ALL,
 };
 
@@ -80,7 +80,6 @@ struct loop_ctx {
 
 	struct sk_buff_head wire;
 	struct sk_buff *held;	/* comes after the next */
-	u32 seq;		/* packets that crossed */
 	u32 recvs;		/* receives expected at end 1 */
 };
 
@@ -141,10 +140,14 @@ static void loop_deliver(struct loop_ctx *l, struct sk_buff *skb)
 	local_bh_enable();
 }
 
-static bool loop_hits(const struct loop_ctx *l, enum loop_mode mode, u32 every)
+/*
+ * The script is a seeded sequence, the same each time. Not every n-th packet:
+ * go-back-N can fall into step with that and lose the same one for ever.
+ */
+static bool loop_hits(struct loop_ctx *l, enum loop_mode mode, u32 every)
 {
 	return (l->c->mode == mode || l->c->mode == LOOP_ALL) &&
-	       l->seq % every == every - 1;
+	       prandom_u32_state(&l->rnd) % every == 0;
 }
 
 /* One packet meets the script */
@@ -152,15 +155,14 @@ static void loop_cross(struct loop_ctx *l, struct sk_buff *skb)
 {
 	struct sk_buff *held = l->held;
 
-	l->seq++;
-	if (loop_hits(l, LOOP_DROP, 7)) {
+	if (loop_hits(l, LOOP_DROP, 23)) {
 		kfree_skb(skb);
 		return;
 	}
-	if (loop_hits(l, LOOP_CORRUPT, 9))
+	if (loop_hits(l, LOOP_CORRUPT, 29))
 		skb->data[28 + prandom_u32_state(&l->rnd) %
-			  (skb->len - 28)] ^= 1 << (l->seq & 7);
-	if (loop_hits(l, LOOP_SWAP, 6) && !held) {
+			  (skb->len - 28)] ^= 1 << (prandom_u32_state(&l->rnd) & 7);
+	if (loop_hits(l, LOOP_SWAP, 17) && !held) {
 		l->held = skb;
 		return;
 	}
