@@ -82,7 +82,9 @@ links_up() {
 }
 
 rxe_up() {
+	# shellcheck disable=SC2317 # called by the tests that source this
 	in_a() { "$@"; }
+	# shellcheck disable=SC2317 # likewise
 	in_b() { "$@"; }
 	[[ -e /sys/class/net/va ]] || {
 		ip netns exec A ip link set va netns 1

@@ -31,8 +31,17 @@ static const char usage_text[] =
 "CASE: ops, send, send_imm, write, write_imm, read, cas, faa, features,\n"
 "  errors, events, ud, mix, storms, or the name of one (see --list)\n";
 
-enum { OPT_LISTEN = 256, OPT_CONNECT, OPT_LOOPBACK, OPT_HOSTILE, OPT_SEED,
-       OPT_REVERSE, OPT_LENIENT, OPT_SABOTAGE, OPT_LIST };
+enum {
+	OPT_LISTEN = 256,
+	OPT_CONNECT,
+	OPT_LOOPBACK,
+	OPT_HOSTILE,
+	OPT_SEED,
+	OPT_REVERSE,
+	OPT_LENIENT,
+	OPT_SABOTAGE,
+	OPT_LIST,
+};
 
 enum mode { MODE_NONE, MODE_LISTEN, MODE_CONNECT, MODE_LOOPBACK,
 	    MODE_HOSTILE };
@@ -54,10 +63,10 @@ static uint64_t main_number(const char *text)
 	switch (*end) {
 	case 'G':
 		n <<= 10;
-		/* fallthrough */
+		__attribute__((fallthrough));
 	case 'M':
 		n <<= 10;
-		/* fallthrough */
+		__attribute__((fallthrough));
 	case 'K':
 		n <<= 10;
 		end++;

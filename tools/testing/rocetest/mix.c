@@ -37,9 +37,9 @@ struct mix {
  */
 enum area { TX, RD, RX, SRC };
 
-static size_t mix_off(const struct mix *m, enum area area, int i)
+static size_t mix_off(const struct mix *m, enum area where, int i)
 {
-	return ((size_t)area * WINDOW + i) * m->slot;
+	return ((size_t)where * WINDOW + i) * m->slot;
 }
 
 static uint8_t *mix_slot(const struct mix *m, const struct mix_op *o,

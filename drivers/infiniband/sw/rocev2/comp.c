@@ -178,7 +178,7 @@ static bool comp_needs_response(const struct rocev2_swqe *wqe)
  * has no answer yet stops it: its answer was lost (IBA 9.7.5.1.1, implied
  * NAK). Returns false in that case.
  */
-static bool comp_ack_upto(struct rocev2_qp *qp, u32 psn, struct comp_result *r)
+static bool comp_ack_all(struct rocev2_qp *qp, u32 psn, struct comp_result *r)
 {
 	struct rocev2_sq *sq = &qp->sq;
 	u32 i;
@@ -317,11 +317,11 @@ static enum rocev2_drop comp_rx_ack(struct rocev2_qp *qp,
 				    struct comp_result *r)
 {
 	u8 class = pkt->syndrome & ROCEV2_AETH_CLASS_MASK;
-	u32 upto = pkt->psn;
+	u32 last = pkt->psn;
 
 	if (class != ROCEV2_AETH_ACK)
-		upto = rocev2_psn_add(pkt->psn, -1);
-	if (!comp_ack_upto(qp, upto, r) && comp_is_beyond(qp, upto)) {
+		last = rocev2_psn_add(pkt->psn, -1);
+	if (!comp_ack_all(qp, last, r) && comp_is_beyond(qp, last)) {
 		comp_implied_nak(qp);
 		return ROCEV2_DROP_NONE;
 	}
@@ -447,6 +447,23 @@ static void comp_rx_atomic(struct rocev2_qp *qp, struct rocev2_swqe *wqe,
 	comp_response_done(qp, wqe);
 }
 
+/* Is the oldest WQE one that is answered by @class, and was it sent? */
+static bool comp_expects(const struct rocev2_qp *qp,
+			 const struct rocev2_swqe *wqe,
+			 enum rocev2_opclass class)
+{
+	bool read = wqe->opcode == IB_WR_RDMA_READ;
+
+	/* Pairs with the release in post.c: the WQE is whole */
+	if (qp->sq.cons == smp_load_acquire(&qp->sq.prod))
+		return false;
+	if (wqe->state != ROCEV2_SWQE_SENDING &&
+	    wqe->state != ROCEV2_SWQE_SENT)
+		return false;
+	return comp_needs_response(wqe) &&
+	       read == (class == ROCEV2_CLASS_READ_RESP);
+}
+
 /* READ response or atomic answer: must be the next one that is missing */
 static enum rocev2_drop comp_rx_response(struct rocev2_qp *qp,
 					 struct sk_buff *skb,
@@ -456,7 +473,7 @@ static enum rocev2_drop comp_rx_response(struct rocev2_qp *qp,
 	struct rocev2_sq *sq = &qp->sq;
 	struct rocev2_swqe *wqe;
 
-	if (!comp_ack_upto(qp, rocev2_psn_add(pkt->psn, -1), r) &&
+	if (!comp_ack_all(qp, rocev2_psn_add(pkt->psn, -1), r) &&
 	    comp_is_beyond(qp, rocev2_psn_add(pkt->psn, -1))) {
 		comp_implied_nak(qp);
 		return ROCEV2_DROP_OUT_OF_ORDER;
@@ -467,11 +484,7 @@ static enum rocev2_drop comp_rx_response(struct rocev2_qp *qp,
 		return ROCEV2_DROP_STALE;
 	/* what is at una now is the oldest WQE: all before it is reported */
 	wqe = rocev2_sq_slot(qp, sq->cons);
-	if (sq->cons == smp_load_acquire(&sq->prod) ||
-	    (wqe->state != ROCEV2_SWQE_SENDING &&
-	     wqe->state != ROCEV2_SWQE_SENT) || !comp_needs_response(wqe) ||
-	    (wqe->opcode == IB_WR_RDMA_READ) !=
-	    (pkt->op->class == ROCEV2_CLASS_READ_RESP)) {
+	if (!comp_expects(qp, wqe, pkt->op->class)) {
 		/* an answer to what was not asked (IBA 9.9.2.4.2) */
 		comp_set_failed(qp, IB_WC_BAD_RESP_ERR, r);
 		return ROCEV2_DROP_UNEXPECTED_RESPONSE;

@@ -16,7 +16,7 @@
 /* An AckReq at least this often, so that the window never closes unasked */
 #define REQ_ACKREQ_EVERY	64
 /* Response packets one READ request asks for; longer READs take several */
-#define REQ_READ_CHUNK		(1u << 21)
+#define REQ_READ_CHUNK		BIT(21)
 
 enum req_verdict {
 	REQ_NONE,		/* nothing may be sent now */
@@ -182,8 +182,10 @@ static bool req_wants_ack(struct rocev2_qp *qp, const struct rocev2_swqe *wqe,
 		return true;
 	if (!last)
 		return false;
-	return sq->next + 1 == smp_load_acquire(&sq->prod) ||
-	       (wqe->flags & IB_SEND_SOLICITED) || qp->state == IB_QPS_SQD ||
+	/* Pairs with the release in post.c: what follows is whole */
+	if (sq->next + 1 == smp_load_acquire(&sq->prod))
+		return true;
+	return (wqe->flags & IB_SEND_SOLICITED) || qp->state == IB_QPS_SQD ||
 	       (sq->credits && rocev2_psn_diff(sq->lsn, sq->ssn) < 8);
 }
 

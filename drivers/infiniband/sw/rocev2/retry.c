@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Acknowledgement and RNR timers of the requester.
+ * ACK and RNR timers of the requester.
  *
  * The ACK timer is lazy: progress only moves a deadline, and a timer that
  * runs out early waits for the rest. The handlers decide nothing: they mark

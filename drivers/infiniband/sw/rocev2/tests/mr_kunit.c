@@ -380,6 +380,32 @@ static void mr_fast_map(struct kunit *test, struct ib_mr *ibmr, u8 *mem)
 	KUNIT_ASSERT_EQ(test, rocev2_mr_map_sg(ibmr, sg, 2, &off), 2);
 }
 
+/* Who may end a registration that is in force, and with which key */
+static void mr_fast_end(struct kunit *test, struct ib_mr *ibmr, u32 key,
+			u64 iova)
+{
+	struct mr_test *t = test->priv;
+	struct ib_pd *pd = &t->f->pd;
+
+	KUNIT_EXPECT_EQ(test, rocev2_mr_invalidate(t->f->dev, pd, key ^ 1,
+						   true), -EINVAL);
+	KUNIT_EXPECT_EQ(test, rocev2_mr_invalidate(t->f->dev, &t->f->other_pd,
+						   key, true), -EINVAL);
+	KUNIT_EXPECT_EQ(test, rocev2_mr_invalidate(t->f->dev, pd, MR_KEY,
+						   true), -EINVAL);
+	KUNIT_EXPECT_EQ(test, rocev2_mr_invalidate(t->f->dev, pd, key, true),
+			0);
+	KUNIT_EXPECT_FALSE(test, mr_allowed(t, pd, key, iova,
+					    8, ROCEV2_MR_REMOTE_WRITE));
+	/* Without remote rights a peer cannot end it */
+	KUNIT_EXPECT_EQ(test, rocev2_mr_fast_reg(to_rocev2_mr(ibmr), pd, key,
+						 IB_ACCESS_LOCAL_WRITE), 0);
+	KUNIT_EXPECT_EQ(test, rocev2_mr_invalidate(t->f->dev, pd, key, true),
+			-EINVAL);
+	KUNIT_EXPECT_EQ(test, rocev2_mr_invalidate(t->f->dev, pd, key, false),
+			0);
+}
+
 static void mr_test_fast(struct kunit *test)
 {
 	int access = IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE;
@@ -430,23 +456,7 @@ static void mr_test_fast(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, mr_allowed(t, pd, key, 0x100000000000ULL + 40,
 					   8, ROCEV2_MR_REMOTE_WRITE));
 
-	KUNIT_EXPECT_EQ(test, rocev2_mr_invalidate(t->f->dev, pd, key ^ 1,
-						   true), -EINVAL);
-	KUNIT_EXPECT_EQ(test, rocev2_mr_invalidate(t->f->dev, &t->f->other_pd,
-						   key, true), -EINVAL);
-	KUNIT_EXPECT_EQ(test, rocev2_mr_invalidate(t->f->dev, pd, MR_KEY,
-						   true), -EINVAL);
-	KUNIT_EXPECT_EQ(test, rocev2_mr_invalidate(t->f->dev, pd, key, true),
-			0);
-	KUNIT_EXPECT_FALSE(test, mr_allowed(t, pd, key, 0x100000000000ULL + 40,
-					    8, ROCEV2_MR_REMOTE_WRITE));
-	/* Without remote rights a peer cannot end it */
-	KUNIT_EXPECT_EQ(test, rocev2_mr_fast_reg(to_rocev2_mr(ibmr), pd, key,
-						 IB_ACCESS_LOCAL_WRITE), 0);
-	KUNIT_EXPECT_EQ(test, rocev2_mr_invalidate(t->f->dev, pd, key, true),
-			-EINVAL);
-	KUNIT_EXPECT_EQ(test, rocev2_mr_invalidate(t->f->dev, pd, key, false),
-			0);
+	mr_fast_end(test, ibmr, key, 0x100000000000ULL + 40);
 	KUNIT_EXPECT_EQ(test, rocev2_mr_dereg(ibmr, NULL), 0);
 	free_pages((unsigned long)mem, 3);
 }
@@ -507,7 +517,7 @@ static void mr_test_invalidate_race(struct kunit *test)
 							   &t->f->pd, w.key,
 							   false), 0);
 		memset(mem, 0xaa, 4 * PAGE_SIZE);
-		udelay(20);
+		usleep_range(20, 40);
 		if (memchr_inv(mem, 0xaa, 4 * PAGE_SIZE))
 			dirty++;
 	}
