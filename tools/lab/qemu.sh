@@ -116,6 +116,8 @@ start_guest() {
 	cmdline+=" rcupdate.rcu_cpu_stall_timeout=90 watchdog_thresh=30"
 	# On a busy machine an emulated timer may miss the kernel's checks.
 	cmdline+=" no_timer_check tsc=reliable"
+	# ... nor measure a clock: tell it the one that QEMU passes through.
+	cmdline+=" tsc_early_khz=$(awk '/^bogomips/ { printf "%d", $3 * 500; exit }' /proc/cpuinfo)"
 	# Interpreting ACPI takes a sanitizer kernel many seconds.
 	if grep -q '^CONFIG_KASAN=y' "$O_KERNEL/config"; then
 		cmdline+=" acpi=off"

@@ -67,10 +67,6 @@ rocetest() {
 	make -s -C tools/testing/rocetest >&2
 }
 
-# On a busy machine an emulated PIT makes a guest believe that its TSC runs at
-# a tenth of its speed, and every timeout then comes ten times too early.
-tsc_khz() { awk '/^bogomips/ { printf "%d", $3 * 500; exit }' /proc/cpuinfo; }
-
 # boot LABEL KERNEL LIMIT OPTIONS -- COMMAND: one guest run and its verdict.
 boot() {
 	local label=$TARGET-$1 kernel=$2 limit=$3 start=$SECONDS status=0 host
@@ -80,7 +76,7 @@ boot() {
 	rm -f "out/run/$label"/host?/results.tsv
 	tools/lab/guest.sh run --kernel "$kernel" --label "$label" \
 		--timeout "$(scaled "$limit")" \
-		--append "tsc_early_khz=$(tsc_khz)" --env FULL="$FULL" \
+		--env FULL="$FULL" \
 		--env LINK_TYPE="${LINK_TYPE:-rocev2}" \
 		--env SEED="${SEED:-}" "$@" 2>&1 | tee "$log" || status=$?
 	if [[ ! -s out/run/$label/host0/results.tsv ]]; then

@@ -29,6 +29,9 @@ def child(uid, netns, pkt):
         os.setgid(uid)
         os.setuid(uid)
     sock = socket.socket(family, socket.SOCK_DGRAM)
+    if family == socket.AF_INET:
+        # IP_MTU_DISCOVER, IP_PMTUDISC_DO: only then is the IPv4 ID 0.
+        sock.setsockopt(socket.IPPROTO_IP, 10, 2)
     sock.bind((str(pkt.src), pkt.sport))
     sock.sendto(pkt.build()[28 if pkt.dst.version == 4 else 48:],
                 (str(pkt.dst), 4791))

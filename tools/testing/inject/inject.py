@@ -161,7 +161,7 @@ def no_such_qp(lab):
     """To QP numbers that are not there."""
     dropped_silently(lab, lambda t: [
         t.write(20, 0, b"evil", qpn=q)
-        for q in (0, t.qpn ^ 0x800000, 0xfffffe) if q != t.qpn],
+        for q in (2, t.qpn ^ 0x800000, 0xfffffe) if q != t.qpn],
         "rx_drop_no_qp")
 
 

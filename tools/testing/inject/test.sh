@@ -20,6 +20,8 @@ target_up() {
 		lab_link $DEV_B vb rxe
 		return
 	fi
+	# The script looks at packets as they are on a wire, not at bursts.
+	in_b ethtool -K vb tx-udp-segmentation off
 	in_b rdma link add $DEV_B type "$LINK_TYPE" netdev vb &&
 		wait_for 10 port_active $DEV_B
 }

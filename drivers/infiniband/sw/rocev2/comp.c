@@ -162,6 +162,8 @@ static void comp_advance(struct rocev2_sq *sq, u32 una, struct comp_result *r)
 {
 	if (rocev2_psn_diff(una, sq->una) > 0) {
 		sq->una = una;
+		/* before what this response says of a gap behind it */
+		sq->resume_done = false;
 		r->progress = true;
 	}
 }
@@ -534,10 +536,8 @@ enum rocev2_drop rocev2_comp_rx(struct rocev2_qp *qp, struct sk_buff *skb,
 
 	spin_lock_bh(&sq->lock);
 	drop = comp_dispatch(qp, skb, pkt, &r);
-	if (r.progress) {
-		sq->resume_done = false;
+	if (r.progress)
 		rocev2_retry_progress(qp);
-	}
 	rocev2_qp_check_drained(qp);
 	if (sq->state == ROCEV2_REQ_ERROR && qp->state != IB_QPS_ERR)
 		r.failed = true;

@@ -135,6 +135,14 @@ static void device_dealloc(struct ib_device *ibdev)
 	struct rocev2_dev *dev = to_rocev2_dev(ibdev);
 
 	mutex_lock(&rocev2_device_lock);
+	/*
+	 * Out of the list, module exit does not see us any more, though we may
+	 * run in somebody else's thread. This work waits for the core's
+	 * unregistration lock, and rocev2_device_wq_exit() waits for it.
+	 */
+	get_device(&ibdev->dev);
+	if (!queue_work(device_wq, &dev->unregister_work))
+		put_device(&ibdev->dev);
 	if (!list_empty(&dev->list))
 		list_del_init(&dev->list);
 	RCU_INIT_POINTER(dev->ndev, NULL);

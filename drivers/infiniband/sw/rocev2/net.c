@@ -452,22 +452,12 @@ void rocev2_net_put(struct rocev2_dev *dev)
 	synchronize_net();
 	if (last) {
 		net_release(rnet);
-		slot->rnet = NULL;
+		WRITE_ONCE(slot->rnet, NULL);
 		/* Under the lock: the namespace may go when it is awake */
 		wake_up_all(&net_empty);
 	}
 	mutex_unlock(&net_lock);
 	dev->rnet = NULL;
-}
-
-static bool net_is_empty(struct net_slot *slot)
-{
-	bool empty;
-
-	mutex_lock(&net_lock);
-	empty = !slot->rnet;
-	mutex_unlock(&net_lock);
-	return empty;
 }
 
 /*
@@ -476,8 +466,13 @@ static bool net_is_empty(struct net_slot *slot)
  */
 static void __net_exit net_ns_exit(struct net *net)
 {
+	struct net_slot *slot = net_generic(net, net_id);
+
 	rocev2_device_flush();
-	wait_event(net_empty, net_is_empty(net_generic(net, net_id)));
+	wait_event(net_empty, !READ_ONCE(slot->rnet));
+	/* who emptied it has done with it when the lock is free */
+	mutex_lock(&net_lock);
+	mutex_unlock(&net_lock);
 }
 
 static struct pernet_operations net_pernet_ops = {

@@ -132,17 +132,14 @@ void rocev2_post_discard(struct rocev2_qp *qp)
 
 	spin_lock_irqsave(&sq->post_lock, flags);
 	/* the QP got to RTS meanwhile: its WQEs count */
+	/* or a reset is not through yet: it discards, too */
 	if (post_send_allowed(READ_ONCE(qp->state)) ||
-	    !post_room(qp, sq->slot_mask + 1))
+	    sq->prod != smp_load_acquire(&sq->cons))
 		goto unlock;
-	for (n = 0; n <= sq->ring.mask; n++) {
-		struct rocev2_swqe *wqe = rocev2_sq_slot(qp, sq->prod);
-
-		if (rocev2_ring_copy_send(qp, wqe) == -ENOENT)
-			break;
-		rocev2_req_drop(qp, wqe);
-		rocev2_ring_retire(&sq->ring, 1);
-	}
+	/* nothing is looked at, so nothing has to be given back */
+	n = rocev2_ring_avail(&sq->ring);
+	sq->ring.index = (sq->ring.index + n) & sq->ring.mask;
+	rocev2_ring_retire(&sq->ring, n);
 unlock:
 	spin_unlock_irqrestore(&sq->post_lock, flags);
 }

@@ -503,11 +503,11 @@ void rocev2_qp_reset(struct rocev2_qp *qp)
 	spin_lock_irqsave(&qp->sq.post_lock, flags);
 	left = qp->sq.prod - qp->sq.cons;
 	rocev2_req_reset(qp);
-	spin_unlock_irqrestore(&qp->sq.post_lock, flags);
-	if (qp->user) {
+	if (qp->user)
 		rocev2_ring_retire(&qp->sq.ring, left);
+	spin_unlock_irqrestore(&qp->sq.post_lock, flags);
+	if (qp->user)
 		rocev2_post_discard(qp);
-	}
 	qp_drop_recvs(qp);
 	rocev2_resp_reset(qp);
 	qp->marks = 0;

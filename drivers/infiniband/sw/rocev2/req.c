@@ -123,10 +123,12 @@ static enum req_verdict req_local(struct rocev2_qp *qp, struct rocev2_swqe *wqe)
 	wqe->npkts = 0;
 	wqe->status = err ? IB_WC_MW_BIND_ERR : IB_WC_SUCCESS;
 	wqe->state = ROCEV2_SWQE_DONE;
-	sq->next++;
-	sq->pkt = 0;
+	if (!err) {
+		sq->next++;
+		sq->pkt = 0;
+	}
 	rocev2_comp_report(qp);
-	return REQ_AGAIN;
+	return err ? REQ_NONE : REQ_AGAIN;
 }
 
 static const u8 req_send_op[4] = {	/* by position: bit 0 first, 1 last */
@@ -172,18 +174,59 @@ static u8 req_opcode(const struct rocev2_swqe *wqe, bool first, bool last)
 	}
 }
 
-/* Ask for an answer at a message's end if nothing follows, and now and then */
+/*
+ * Timeouts since anything was acknowledged: the more, the less is sent at
+ * once. A path that drops with the period of what is sent again would
+ * otherwise drop the same packet for ever.
+ */
+static u32 req_fruitless(const struct rocev2_qp *qp)
+{
+	return qp->retry_cnt - min(qp->retry_cnt, qp->sq.retry_left);
+}
+
+static s32 req_window(const struct rocev2_qp *qp)
+{
+	return max(REQ_WINDOW >> req_fruitless(qp), 1);
+}
+
+/* Packets of SENDs and WRITEs that wait for an ACK */
+static s32 req_in_flight(const struct rocev2_sq *sq)
+{
+	return rocev2_psn_diff(sq->psn, sq->una) - (s32)sq->read_psns;
+}
+
+/* Will the WQE behind @sq->next be sent as a packet that can ask? */
+static bool req_followed(struct rocev2_qp *qp)
+{
+	struct rocev2_sq *sq = &qp->sq;
+	const struct rocev2_swqe *n;
+
+	/* Pairs with the release in post.c: what follows is whole */
+	if (sq->next + 1 == smp_load_acquire(&sq->prod))
+		return false;
+	n = rocev2_sq_slot(qp, sq->next + 1);
+	if (n->state == ROCEV2_SWQE_BAD || n->state == ROCEV2_SWQE_DONE ||
+	    req_is_local(n))
+		return false;
+	return qp->max_rd_atomic || !(req_is_read(n) || req_is_atomic(n));
+}
+
+/*
+ * Ask for an answer now and then, when the window closes, at the end of what
+ * is sent again, and at a message's end if no packet follows.
+ */
 static bool req_wants_ack(struct rocev2_qp *qp, const struct rocev2_swqe *wqe,
 			  bool last)
 {
 	struct rocev2_sq *sq = &qp->sq;
 
-	if (sq->since_ackreq + 1 >= REQ_ACKREQ_EVERY)
+	if (sq->since_ackreq + 1 >= REQ_ACKREQ_EVERY ||
+	    req_in_flight(sq) + 1 >= req_window(qp) ||
+	    rocev2_psn_add(sq->psn, 1) == sq->high)
 		return true;
 	if (!last)
 		return false;
-	/* Pairs with the release in post.c: what follows is whole */
-	if (sq->next + 1 == smp_load_acquire(&sq->prod))
+	if (!req_followed(qp))
 		return true;
 	return (wqe->flags & IB_SEND_SOLICITED) || qp->state == IB_QPS_SQD ||
 	       (sq->credits && rocev2_psn_diff(sq->lsn, sq->ssn) < 8);
@@ -191,11 +234,13 @@ static bool req_wants_ack(struct rocev2_qp *qp, const struct rocev2_swqe *wqe,
 
 static void req_plan_read(struct rocev2_qp *qp, struct req_plan *plan)
 {
+	u32 tries = req_fruitless(qp);
+	u32 chunk = tries ? max(REQ_WINDOW >> (2 * tries), 1) : REQ_READ_CHUNK;
 	struct rocev2_swqe *wqe = plan->wqe;
 	struct rocev2_pkt *pkt = &plan->pkt;
 	u64 off = (u64)qp->sq.pkt * qp->pmtu;
 
-	plan->psns = min_t(u32, wqe->npkts - qp->sq.pkt, REQ_READ_CHUNK);
+	plan->psns = min_t(u32, wqe->npkts - qp->sq.pkt, chunk);
 	pkt->va = wqe->remote_addr + off;
 	pkt->rkey = wqe->rkey;
 	pkt->dmalen = min_t(u64, wqe->length - off,
@@ -269,8 +314,7 @@ static bool req_window_open(struct rocev2_qp *qp, const struct rocev2_swqe *wqe)
 		return false;
 	if (req_is_read(wqe) || req_is_atomic(wqe))
 		return sq->rd_atomic_out < qp->max_rd_atomic;
-	return rocev2_psn_diff(sq->psn, sq->una) - (s32)sq->read_psns <
-	       REQ_WINDOW;
+	return req_in_flight(sq) < req_window(qp);
 }
 
 static enum req_verdict req_next(struct rocev2_qp *qp, struct req_plan *plan)
@@ -285,6 +329,8 @@ static enum req_verdict req_next(struct rocev2_qp *qp, struct req_plan *plan)
 	plan->wqe = wqe;
 	if (wqe->state == ROCEV2_SWQE_DONE) {
 		/* a local operation behind which we went back */
+		if (wqe->status != IB_WC_SUCCESS)
+			return REQ_NONE;	/* reported in its turn */
 		sq->next++;
 		sq->pkt = 0;
 		return REQ_AGAIN;
@@ -296,8 +342,12 @@ static enum req_verdict req_next(struct rocev2_qp *qp, struct req_plan *plan)
 	if (wqe->state == ROCEV2_SWQE_POSTED) {
 		if (!req_may_start(qp, wqe))
 			return REQ_NONE;
-		if (req_is_local(wqe))
+		if (req_is_local(wqe)) {
+			/* what was sent from the region may be sent again */
+			if (wqe->opcode == IB_WR_LOCAL_INV && !req_idle(sq))
+				return REQ_NONE;
 			return req_local(qp, wqe);
+		}
 		if ((req_is_read(wqe) || req_is_atomic(wqe)) &&
 		    !qp->max_rd_atomic) {
 			plan->status = IB_WC_LOC_QP_OP_ERR;
@@ -318,6 +368,7 @@ static void req_commit(struct rocev2_qp *qp, const struct req_plan *plan)
 {
 	struct rocev2_swqe *wqe = plan->wqe;
 	struct rocev2_sq *sq = &qp->sq;
+	bool first = sq->una == sq->psn;
 
 	if (req_is_read(wqe) || req_is_atomic(wqe)) {
 		sq->rd_atomic_out++;
@@ -334,7 +385,7 @@ static void req_commit(struct rocev2_qp *qp, const struct req_plan *plan)
 		sq->next++;
 		sq->pkt = 0;
 	}
-	rocev2_retry_arm(qp);
+	rocev2_retry_arm(qp, first);
 }
 
 static u32 req_seg_len(const struct req_plan *plan)
@@ -373,8 +424,14 @@ static bool req_fill(struct rocev2_qp *qp, struct rocev2_burst *b, bool *failed)
 		err = rocev2_burst_add(b, &plan.pkt, &plan.src);
 		if (err == -EFAULT) {
 			/* completions in order: not before what is in flight */
-			if (qp->sq.una != qp->sq.psn)
-				return false;
+			if (qp->sq.una != qp->sq.psn) {
+				if (qp->sq.resume_done)
+					return false;
+				/* nobody was asked to acknowledge it: ask */
+				qp->sq.resume_done = true;
+				rocev2_req_resume(qp);
+				continue;
+			}
 			rocev2_comp_fail(qp, IB_WC_LOC_PROT_ERR);
 			*failed = true;
 			return false;
@@ -512,6 +569,11 @@ void rocev2_req_flush(struct rocev2_qp *qp)
 	bool more;
 
 	spin_lock_bh(&sq->lock);
+	/* the user may have moved on between the look at the state and here */
+	if (qp->state != IB_QPS_ERR && qp->state != IB_QPS_SQE) {
+		spin_unlock_bh(&sq->lock);
+		return;
+	}
 	sq->state = ROCEV2_REQ_ERROR;
 	/* Pairs with the release in post.c: the WQEs are whole */
 	while (left-- && sq->cons != smp_load_acquire(&sq->prod))

@@ -9,6 +9,7 @@
 #include <linux/ipv6.h>
 #include <net/addrconf.h>
 #include <net/ipv6.h>
+#include <rdma/ib_mad.h>
 #include <rdma/ib_verbs.h>
 #include <rocev2/wire.h>
 #include "resp.h"
@@ -87,6 +88,12 @@ static enum rocev2_drop resp_ud_receive(struct rocev2_qp *qp,
 	struct ib_wc wc = {};
 	int err;
 
+	/*
+	 * A MAD has 256 bytes. Anybody may send a longer packet to QP 1, which
+	 * must not cost it a receive and so its life.
+	 */
+	if (qp->type == IB_QPT_GSI && pkt->payload_len > IB_MGMT_MAD_SIZE)
+		return ROCEV2_DROP_UD_LENGTH;
 	err = rocev2_ring_take_recv(rocev2_qp_rq(qp), &resp->rwqe);
 	if (err == -ENOENT) {
 		rocev2_stats_inc(qp->dev, ROCEV2_CNT_OUT_OF_BUFFER);

@@ -44,18 +44,25 @@ u64 rocev2_retry_ack_ns(u8 code)
 /**
  * rocev2_retry_arm() - a packet was sent that must be acknowledged
  * @qp: RC QP
+ * @first: nothing was waiting for an answer before it
+ *
+ * A timer that still runs for packets long acknowledged is left alone: when it
+ * runs out it waits for what is missing to the deadline.
  *
  * Context: sq.lock held.
  */
-void rocev2_retry_arm(struct rocev2_qp *qp)
+void rocev2_retry_arm(struct rocev2_qp *qp, bool first)
 {
 	struct rocev2_sq *sq = &qp->sq;
 	u64 ns = rocev2_retry_ack_ns(qp->timeout);
 
 	lockdep_assert_held(&sq->lock);
-	if (!ns || sq->timer_armed)
+	if (!ns)
 		return;
-	sq->deadline = ktime_add_ns(ktime_get(), ns);
+	if (first || !sq->timer_armed)
+		sq->deadline = ktime_add_ns(ktime_get(), ns);
+	if (sq->timer_armed)
+		return;
 	sq->timer_armed = true;
 	hrtimer_start(&sq->ack_timer, sq->deadline, HRTIMER_MODE_ABS_SOFT);
 }

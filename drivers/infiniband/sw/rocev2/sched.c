@@ -4,6 +4,7 @@
  *
  * Owns qp->todo, qp->run and the route in use. Does not know what is sent.
  */
+#include <linux/delay.h>
 #include <linux/workqueue.h>
 #include "sched.h"
 
@@ -183,7 +184,7 @@ void rocev2_sched_stop(struct rocev2_qp *qp)
 		rocev2_qp_put(qp);
 	/* a turn in softirq or another caller's context */
 	while (test_and_set_bit_lock(SCHED_RUNNING, &qp->run))
-		cond_resched();
+		usleep_range(20, 100);
 	atomic_set(&qp->todo, 0);
 	clear_bit_unlock(SCHED_RUNNING, &qp->run);
 }

@@ -82,7 +82,7 @@ u8 rocev2_comp_credit_code(u32 n);
 
 /* retry.c */
 void rocev2_retry_init(struct rocev2_qp *qp);
-void rocev2_retry_arm(struct rocev2_qp *qp);		/* sq.lock held */
+void rocev2_retry_arm(struct rocev2_qp *qp, bool first);	/* sq.lock held */
 void rocev2_retry_progress(struct rocev2_qp *qp);	/* sq.lock held */
 void rocev2_retry_arm_rnr(struct rocev2_qp *qp, u8 code);	/* sq.lock held */
 void rocev2_retry_cancel(struct rocev2_qp *qp);		/* sleeps, no lock */
