@@ -131,8 +131,10 @@ void rocev2_post_discard(struct rocev2_qp *qp)
 	u32 n;
 
 	spin_lock_irqsave(&sq->post_lock, flags);
-	/* the QP got to RTS meanwhile: its WQEs count */
-	/* or a reset is not through yet: it discards, too */
+	/*
+	 * The QP got to RTS meanwhile: its WQEs count. Or a reset is not through yet: it discards, too. Pairs with the
+	 * completer's store of cons, which comes after it has retired.
+	 */
 	if (post_send_allowed(READ_ONCE(qp->state)) ||
 	    sq->prod != smp_load_acquire(&sq->cons))
 		goto unlock;
