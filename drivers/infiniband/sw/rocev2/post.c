@@ -131,12 +131,14 @@ void rocev2_post_discard(struct rocev2_qp *qp)
 	u32 n;
 
 	spin_lock_irqsave(&sq->post_lock, flags);
+	/* the QP got to RTS meanwhile: its WQEs count */
+	if (post_send_allowed(READ_ONCE(qp->state)))
+		goto unlock;
 	/*
-	 * The QP got to RTS meanwhile: its WQEs count. Or a reset is not through yet: it discards, too. Pairs with the
+	 * A reset is not through yet: it discards, too. Pairs with the
 	 * completer's store of cons, which comes after it has retired.
 	 */
-	if (post_send_allowed(READ_ONCE(qp->state)) ||
-	    sq->prod != smp_load_acquire(&sq->cons))
+	if (sq->prod != smp_load_acquire(&sq->cons))
 		goto unlock;
 	/* nothing is looked at, so nothing has to be given back */
 	n = rocev2_ring_avail(&sq->ring);

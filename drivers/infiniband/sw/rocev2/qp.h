@@ -74,6 +74,7 @@ struct rocev2_swqe {
 	u32 ssn;
 	u32 done_pkts;			/* READ: response packets placed */
 	u32 asked_pkts;			/* READ: of them, asked for so far */
+	u32 chunk;			/* READ: most to ask for at once */
 	u8 state;			/* enum rocev2_swqe_state */
 	u8 status;			/* enum ib_wc_status, when DONE */
 	union {				/* up to sq.max_sge / sq.max_inline */

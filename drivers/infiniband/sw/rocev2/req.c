@@ -103,6 +103,7 @@ static void req_start(struct rocev2_qp *qp, struct rocev2_swqe *wqe)
 	wqe->last_psn = rocev2_psn_add(sq->psn, wqe->npkts - 1);
 	wqe->ssn = sq->ssn;
 	wqe->done_pkts = 0;
+	wqe->chunk = REQ_READ_CHUNK;
 	wqe->state = ROCEV2_SWQE_SENDING;
 	sq->ssn = rocev2_psn_add(sq->ssn, 1);
 }
@@ -235,12 +236,20 @@ static bool req_wants_ack(struct rocev2_qp *qp, const struct rocev2_swqe *wqe,
 static void req_plan_read(struct rocev2_qp *qp, struct req_plan *plan)
 {
 	u32 tries = req_fruitless(qp);
-	u32 chunk = tries ? max(REQ_WINDOW >> (2 * tries), 1) : REQ_READ_CHUNK;
 	struct rocev2_swqe *wqe = plan->wqe;
 	struct rocev2_pkt *pkt = &plan->pkt;
 	u64 off = (u64)qp->sq.pkt * qp->pmtu;
 
-	plan->psns = min_t(u32, wqe->npkts - qp->sq.pkt, chunk);
+	/*
+	 * Ends are multiples of a power of two that only shrinks: whichever
+	 * of our requests the peer has carried out, what is asked for again
+	 * lies within it, or it could not be answered as a duplicate.
+	 */
+	if (tries)
+		wqe->chunk = min_t(u32, wqe->chunk,
+				   max(REQ_WINDOW >> (2 * tries), 1));
+	plan->psns = min(wqe->npkts,
+			 round_up(qp->sq.pkt + 1, wqe->chunk)) - qp->sq.pkt;
 	pkt->va = wqe->remote_addr + off;
 	pkt->rkey = wqe->rkey;
 	pkt->dmalen = min_t(u64, wqe->length - off,
