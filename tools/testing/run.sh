@@ -152,10 +152,12 @@ tools_part() {
 }
 
 all() {
+	local -a more=()
 	kernels
 	tools_part
 	# One guest alone leaves a CPU idle half of the time.
-	san san73 2400 kunit functional inject stress life verbs \
+	if [[ $FULL == 1 ]]; then more=(inject stress life verbs); fi
+	san san73 2400 kunit functional "${more[@]}" \
 		>"out/run/$TARGET-san73.out" 2>&1 &
 	stock stock 1500 verbs functional firewall inject loss stress
 	stock life 900 life

@@ -15,7 +15,7 @@
 #include "../icrc.h"
 #include "../sched.h"
 
-#define LOOP_OPS	48
+#define LOOP_OPS	40
 #define LOOP_MAX_LEN	20000
 #define LOOP_SLICE	20480
 #define LOOP_DEPTH	128
@@ -328,7 +328,7 @@ static int loop_modify(struct loop_ctx *l, int side)
 		.max_dest_rd_atomic = 4,
 		.max_rd_atomic = 4,
 		.min_rnr_timer = 1,
-		.timeout = 16,	/* 0.27 s: the wire may be slow */
+		.timeout = 18,	/* 1 s: the wire may be slow */
 		.retry_cnt = 7,
 		.rnr_retry = 7,
 	};
