@@ -20,7 +20,6 @@
 #define BURST_ICRC_LEN	4
 /* Linear room for one small segment, so that an ACK needs no page */
 #define BURST_SMALL	128
-/* DF, fragment offset 0 (annex A17, CA17-6) */
 #define BURST_HEADROOM	(LL_MAX_HEADER + sizeof(struct ipv6hdr) + \
 			 sizeof(struct udphdr))
 
@@ -107,7 +106,7 @@ static void burst_fill_ip4(struct rocev2_burst *b)
 		.ihl = 5,
 		.tos = b->av->tclass,
 		.id = htons(b->id),
-		.frag_off = htons(IP_DF),
+		.frag_off = htons(IP_DF),	/* annex A17, CA17-6 */
 		.ttl = b->av->hop_limit ?: IPDEFTTL,
 		.protocol = IPPROTO_UDP,
 		.saddr = rocev2_av_saddr4(b->av),
