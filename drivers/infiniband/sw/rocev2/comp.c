@@ -9,6 +9,7 @@
 #include <rdma/ib_verbs.h>
 #include <rocev2/wire.h>
 #include "sched.h"
+#include "testing.h"
 
 /* What became of the send queue by one response */
 struct comp_result {
@@ -37,6 +38,7 @@ u8 rocev2_comp_credit_code(u32 n)
 		code--;
 	return code;
 }
+ROCEV2_EXPORT_FOR_TEST(rocev2_comp_credit_code);
 
 static enum ib_wc_opcode comp_wc_opcode(u32 wr_opcode)
 {

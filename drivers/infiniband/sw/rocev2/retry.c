@@ -8,6 +8,7 @@
  */
 #include <linux/hrtimer.h>
 #include "sched.h"
+#include "testing.h"
 
 /* RNR timer codes (IBA table 45), in units of 10 us; code 0 is the longest */
 static const u16 retry_rnr_10us[32] = {
@@ -29,6 +30,7 @@ u64 rocev2_retry_rnr_ns(u8 code)
 		return 65536ULL * 10 * NSEC_PER_USEC;
 	return (u64)retry_rnr_10us[code & 31] * 10 * NSEC_PER_USEC;
 }
+ROCEV2_EXPORT_FOR_TEST(rocev2_retry_rnr_ns);
 
 /**
  * rocev2_retry_ack_ns() - Local ACK Timeout (IBA 9.7.6.1.3)
@@ -40,6 +42,7 @@ u64 rocev2_retry_ack_ns(u8 code)
 {
 	return code & 31 ? 4096ULL << (code & 31) : 0;
 }
+ROCEV2_EXPORT_FOR_TEST(rocev2_retry_ack_ns);
 
 /**
  * rocev2_retry_arm() - a packet was sent that must be acknowledged

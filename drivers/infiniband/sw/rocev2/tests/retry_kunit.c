@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Timer and credit tables against the specification's, written out here in
+ * its own units: RNR NAK timer (IBA table 45), Local ACK Timeout (9.7.6.1.3),
+ * AETH credits (table 46).
+ */
+#include <kunit/test.h>
+#include "../sched.h"
+
+/* Milliseconds times 100, by code */
+static const u32 retry_rnr_spec[32] = {
+	65536, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192,
+	256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288,
+	16384, 24576, 32768, 49152,
+};
+
+static void retry_rnr_table(struct kunit *test)
+{
+	u32 i;
+
+	for (i = 0; i < 32; i++)
+		KUNIT_EXPECT_EQ(test, rocev2_retry_rnr_ns(i),
+				retry_rnr_spec[i] * 10000ULL);
+}
+
+static void retry_ack_table(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, rocev2_retry_ack_ns(0), 0ULL);
+	KUNIT_EXPECT_EQ(test, rocev2_retry_ack_ns(1), 8192ULL);
+	KUNIT_EXPECT_EQ(test, rocev2_retry_ack_ns(8), 1048576ULL);
+	KUNIT_EXPECT_EQ(test, rocev2_retry_ack_ns(14), 67108864ULL);
+	KUNIT_EXPECT_EQ(test, rocev2_retry_ack_ns(18), 1073741824ULL);
+	KUNIT_EXPECT_EQ(test, rocev2_retry_ack_ns(31), 8796093022208ULL);
+}
+
+static void retry_credit_codes(struct kunit *test)
+{
+	static const u32 n[][2] = {
+		{ 0, 0 }, { 1, 1 }, { 4, 4 }, { 5, 4 }, { 6, 5 }, { 7, 5 },
+		{ 8, 6 }, { 12, 7 }, { 191, 0xe }, { 192, 0xf }, { 1024, 0x14 },
+		{ 32767, 0x1d }, { 32768, 0x1e }, { 100000, 0x1e },
+	};
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(n); i++)
+		KUNIT_EXPECT_EQ(test, rocev2_comp_credit_code(n[i][0]),
+				(u8)n[i][1]);
+}
+
+static struct kunit_case retry_cases[] = {
+	KUNIT_CASE(retry_rnr_table),
+	KUNIT_CASE(retry_ack_table),
+	KUNIT_CASE(retry_credit_codes),
+	{}
+};
+
+static struct kunit_suite retry_suite = {
+	.name = "rocev2_retry",
+	.test_cases = retry_cases,
+};
+
+kunit_test_suite(retry_suite);
