@@ -270,8 +270,14 @@ refusals() {
 	if modprobe rdma_rxe 2>/dev/null; then
 		ip link add d9 type dummy
 		ip link set d9 up
+		# A newer rxe takes the port with its first link, not before.
+		ip link add d8 type dummy
+		ip link set d8 up
+		rdma link add rxe8 type rxe netdev d8
 		refused "port 4791 taken by rxe" "in use" \
 			rdma link add rx type "$LINK_TYPE" netdev d9
+		rdma link delete rxe8
+		ip link del d8
 		beside_rxe
 		ip link del d9
 	else

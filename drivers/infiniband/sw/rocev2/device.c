@@ -217,13 +217,14 @@ static int device_check_netdev(const struct net_device *ndev)
 	return 0;
 }
 
-static struct rocev2_dev *device_alloc(struct net_device *ndev)
+static struct rocev2_dev *device_alloc(struct net_device *ndev,
+				       struct net *net)
 {
 	struct rocev2_dev *dev;
 	u8 mac[ETH_ALEN];
 	int cpu;
 
-	dev = rocev2_compat_alloc_device(dev_net(ndev));
+	dev = rocev2_compat_alloc_device(net);
 	if (!dev)
 		return NULL;
 	dev->stats = alloc_percpu(struct rocev2_stats);
@@ -270,14 +271,19 @@ static struct rocev2_dev *device_alloc(struct net_device *ndev)
 	return dev;
 }
 
-/* Into the list, unless the netdev is going or has a device already */
-static int device_claim(struct rocev2_dev *dev, struct net_device *ndev)
+/*
+ * Into the list, unless the netdev is going or has a device already. From
+ * here on its move out of @net takes the device away.
+ */
+static int device_claim(struct rocev2_dev *dev, struct net_device *ndev,
+			const struct net *net)
 {
 	int err = 0;
 
 	rtnl_lock();
 	mutex_lock(&rocev2_device_lock);
-	if (ndev->reg_state != NETREG_REGISTERED) {
+	if (ndev->reg_state != NETREG_REGISTERED ||
+	    !net_eq(dev_net(ndev), net)) {
 		err = device_refuse(ndev, -ENODEV, "the interface is going");
 	} else if (rocev2_device_find(ndev)) {
 		err = device_refuse(ndev, -EEXIST,
@@ -317,22 +323,24 @@ static int device_enlist(struct rocev2_dev *dev, struct net_device *ndev,
  */
 static int device_newlink(const char *name, struct net_device *ndev)
 {
+	/* Once, without a lock: device_claim() finds out if it has moved */
+	struct net *net = dev_net(ndev);
 	struct rocev2_dev *dev;
 	int err;
 
 	err = device_check_netdev(ndev);
 	if (err)
 		return err;
-	dev = device_alloc(ndev);
+	dev = device_alloc(ndev, net);
 	if (!dev)
 		return device_refuse(ndev, -ENOMEM, "out of memory");
 	/* For the time after somebody else has unregistered it */
 	get_device(&dev->ibdev.dev);
 
-	err = device_claim(dev, ndev);
+	err = device_claim(dev, ndev, net);
 	if (err)
 		goto err_dealloc;
-	err = rocev2_net_get(dev, dev_net(ndev));
+	err = rocev2_net_get(dev, net);
 	if (err) {
 		device_refuse(ndev, err, err == -EADDRINUSE ?
 			      "UDP port 4791 is taken in this namespace; is rdma_rxe loaded?" :
@@ -349,6 +357,7 @@ static int device_newlink(const char *name, struct net_device *ndev)
 		err = device_refuse(ndev, -ENODEV, "the interface is going");
 	} else if (ib_device_try_get(&dev->ibdev)) {
 		rdma_roce_rescan_device(&dev->ibdev);
+		rocev2_port_announce(dev);
 		ib_device_put(&dev->ibdev);
 	}
 	put_device(&dev->ibdev.dev);

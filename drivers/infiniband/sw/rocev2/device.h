@@ -113,6 +113,7 @@ int rocev2_port_init(void);
 void rocev2_port_exit(void);
 void rocev2_port_setup(struct rocev2_dev *dev);
 void rocev2_port_start(struct rocev2_dev *dev, struct net_device *ndev);
+void rocev2_port_announce(struct rocev2_dev *dev);
 void rocev2_port_teardown(struct rocev2_dev *dev);
 
 /* Test seed (D12): random u32, or the next of the seeded sequence */

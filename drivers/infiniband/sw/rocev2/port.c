@@ -12,6 +12,7 @@
 #include <linux/notifier.h>
 #include <linux/rtnetlink.h>
 #include <rdma/ib_addr.h>
+#include <rdma/ib_cache.h>
 #include <rdma/ib_verbs.h>
 #include "device.h"
 
@@ -186,6 +187,26 @@ void rocev2_port_start(struct rocev2_dev *dev, struct net_device *ndev)
 	WRITE_ONCE(dev->port_state, port_state_of(ndev));
 	port_set_mtu(dev, ndev);
 	port_read_speed(dev, ndev);
+}
+
+/**
+ * rocev2_port_announce - catch up on events lost during registration
+ * @dev: registered device
+ *
+ * The core reads the state early on and takes events only at the end. What
+ * changed in between is told again; an event twice does no harm.
+ * Context: process, neither rtnl nor rocev2_device_lock held.
+ */
+void rocev2_port_announce(struct rocev2_dev *dev)
+{
+	enum ib_port_state known;
+
+	mutex_lock(&rocev2_device_lock);
+	if (!ib_get_cached_port_state(&dev->ibdev, 1, &known) &&
+	    known != dev->port_state)
+		port_dispatch(dev, dev->port_state == IB_PORT_ACTIVE ?
+			      IB_EVENT_PORT_ACTIVE : IB_EVENT_PORT_ERR);
+	mutex_unlock(&rocev2_device_lock);
 }
 
 /**

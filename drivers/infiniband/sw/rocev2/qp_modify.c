@@ -229,6 +229,7 @@ static void qp_modify_enter(struct rocev2_qp *qp, enum ib_qp_state cur,
 	if (cur == IB_QPS_RTS && next == IB_QPS_SQD) {
 		qp->sq.draining = mask & IB_QP_EN_SQD_ASYNC_NOTIFY &&
 				  attr->en_sqd_async_notify;
+		rocev2_req_drain(qp);
 		rocev2_qp_check_drained(qp);
 	}
 }
@@ -293,9 +294,10 @@ static int qp_modify_locked(struct rocev2_qp *qp, const struct ib_qp_attr *attr,
 		qp_modify_reset(qp);
 		return 0;
 	}
+	/* answers kept for duplicates stay: resources grow, or are new */
 	if (mask & IB_QP_MAX_DEST_RD_ATOMIC &&
 	    (cur == IB_QPS_INIT ||
-	     attr->max_dest_rd_atomic != qp->max_dest_rd_atomic)) {
+	     attr->max_dest_rd_atomic > qp->resp.res_cnt)) {
 		err = rocev2_resp_alloc(qp, attr->max_dest_rd_atomic);
 		if (err)
 			return err;
@@ -333,7 +335,7 @@ int rocev2_qp_modify(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 
 	if (next == IB_QPS_ERR)
 		rocev2_sched_kick(qp, ROCEV2_TODO_FLUSH, false);
-	else if (next == IB_QPS_RTS)
+	else if (next == IB_QPS_RTS || next == IB_QPS_SQD)
 		rocev2_sched_kick(qp, ROCEV2_TODO_SEND, false);
 	else
 		rocev2_sched_kick(qp, 0, false);

@@ -523,6 +523,29 @@ void rocev2_req_resume(struct rocev2_qp *qp)
 }
 
 /**
+ * rocev2_req_drain() - the last message to be sent for now has begun
+ * @qp: QP that enters SQD
+ *
+ * The end of what was sent may not have asked for an answer, because another
+ * message was to follow. It does when it is sent again.
+ * Context: sq.lock held; the caller kicks the runner.
+ */
+void rocev2_req_drain(struct rocev2_qp *qp)
+{
+	struct rocev2_sq *sq = &qp->sq;
+
+	const struct rocev2_swqe *last;
+
+	lockdep_assert_held(&sq->lock);
+	if (qp->type != IB_QPT_RC || sq->state != ROCEV2_REQ_READY ||
+	    sq->pkt || !sq->since_ackreq || sq->next == sq->cons)
+		return;
+	last = rocev2_sq_slot(qp, sq->next - 1);
+	if (!req_is_read(last) && !req_is_atomic(last))
+		rocev2_req_resume(qp);
+}
+
+/**
  * rocev2_req_reset() - requester state of a new or reset QP
  * @qp: QP that nobody runs; WQEs left in it are dropped silently
  */

@@ -384,11 +384,38 @@ bool rocev2_resp_build(struct rocev2_qp *qp, struct sk_buff **skb)
 	return more;
 }
 
+/*
+ * Take over what is remembered and what is owed, oldest first. More is owed
+ * than fits only if resources got fewer, and then nothing is owed.
+ */
+static void resp_carry_over(struct rocev2_resp *resp,
+			    struct rocev2_resp_res *res, u32 res_cnt,
+			    struct rocev2_reply *reply, u32 slots)
+{
+	u32 i, n = 0, owed = resp->reply_tail - resp->reply_head;
+
+	lockdep_assert_held(&resp->lock);
+	for (i = 0; i < resp->res_cnt && n < res_cnt; i++) {
+		u32 from = (resp->res_head + i) % resp->res_cnt;
+
+		if (resp->res[from].class != ROCEV2_RES_FREE)
+			res[n++] = resp->res[from];
+	}
+	resp->res_head = res_cnt ? n % res_cnt : 0;
+	for (i = 0; i < owed && i < slots; i++)
+		reply[i] = resp->reply[(resp->reply_head + i) &
+				       resp->reply_mask];
+	resp->reply_head = 0;
+	resp->reply_tail = i;
+}
+
 /**
  * rocev2_resp_alloc() - resources for @max_dest_rd_atomic requests
- * @qp: QP; its mutex is held, no READ or atomic is under way
- * @max_dest_rd_atomic: 0 to ROCEV2_MAX_RD_ATOMIC
+ * @qp: QP; its mutex is held
+ * @max_dest_rd_atomic: 0 to ROCEV2_MAX_RD_ATOMIC; less than before only if
+ *	nothing was received yet
  *
+ * What the QP remembers for duplicates, and owes, it keeps.
  * Context: may sleep. Return: 0 or -ENOMEM, and then nothing has changed.
  */
 int rocev2_resp_alloc(struct rocev2_qp *qp, u32 max_dest_rd_atomic)
@@ -410,13 +437,11 @@ int rocev2_resp_alloc(struct rocev2_qp *qp, u32 max_dest_rd_atomic)
 	for (i = 0; i < max_dest_rd_atomic; i++)
 		res[i].class = ROCEV2_RES_FREE;
 	spin_lock_bh(&resp->lock);
+	resp_carry_over(resp, res, max_dest_rd_atomic, reply, slots);
 	swap(resp->res, res);
 	swap(resp->reply, reply);
 	resp->res_cnt = max_dest_rd_atomic;
-	resp->res_head = 0;
 	resp->reply_mask = slots - 1;
-	resp->reply_head = 0;
-	resp->reply_tail = 0;
 	spin_unlock_bh(&resp->lock);
 	kvfree(res);
 	kvfree(reply);

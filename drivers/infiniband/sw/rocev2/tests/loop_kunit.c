@@ -65,6 +65,7 @@ struct loop_end {
 	u8 *buf;		/* LOOP_OPS slices */
 	u32 done;		/* completions seen */
 	u32 failed;
+	bool drained;		/* SQ_DRAINED seen */
 };
 
 struct loop_ctx {
@@ -357,6 +358,14 @@ static int loop_modify(struct loop_ctx *l, int side)
 	return err;
 }
 
+static void loop_event(struct ib_event *ev, void *context)
+{
+	struct loop_end *e = context;
+
+	if (ev->event == IB_EVENT_SQ_DRAINED)
+		WRITE_ONCE(e->drained, true);
+}
+
 static void loop_init_end(struct loop_ctx *l, int side)
 {
 	struct ib_cq_init_attr cq_attr = { .cqe = 4 * LOOP_DEPTH };
@@ -384,6 +393,8 @@ static void loop_init_end(struct loop_ctx *l, int side)
 	ibqp->send_cq = &e->cq.ibcq;
 	ibqp->recv_cq = &e->cq.ibcq;
 	ibqp->qp_type = IB_QPT_RC;
+	ibqp->event_handler = loop_event;
+	ibqp->qp_context = e;
 	KUNIT_ASSERT_EQ(l->test, rocev2_qp_create(ibqp, &init, NULL), 0);
 
 	l->gid[side].device = &l->dev->ibdev;
@@ -498,8 +509,125 @@ static void loop_transfer(struct kunit *test)
 	loop_teardown(l);
 }
 
+static const struct loop_case loop_quiet = {
+	"quiet", LOOP_CLEAN, IB_MTU_1024, false, 0xfffff0
+};
+
+/* Until @want packets are on their way: turns may run on a workqueue */
+static void loop_await_wire(struct loop_ctx *l, u32 want)
+{
+	ktime_t end = ktime_add_ms(ktime_get(), LOOP_WAIT_MS);
+
+	while (skb_queue_len(&l->wire) < want && ktime_before(ktime_get(), end))
+		usleep_range(20, 50);
+	KUNIT_ASSERT_EQ(l->test, skb_queue_len(&l->wire), want);
+}
+
+/* READ, WRITE, and a WRITE that waits for the READ, in one list */
+static void loop_post_fenced(struct loop_ctx *l)
+{
+	struct loop_end *a = &l->end[0], *b = &l->end[1];
+	struct ib_rdma_wr wr[3] = {};
+	const struct ib_send_wr *bad;
+	struct ib_sge sge[3];
+	u32 i;
+
+	for (i = 0; i < 3; i++) {
+		sge[i] = (struct ib_sge) {
+			(uintptr_t)loop_slice(a, i), 100, l->mr->lkey
+		};
+		wr[i].remote_addr = (uintptr_t)loop_slice(b, i);
+		wr[i].rkey = l->mr->rkey;
+		wr[i].wr.opcode = i ? IB_WR_RDMA_WRITE : IB_WR_RDMA_READ;
+		wr[i].wr.wr_id = i;
+		wr[i].wr.sg_list = &sge[i];
+		wr[i].wr.num_sge = 1;
+		wr[i].wr.send_flags = IB_SEND_SIGNALED;
+		if (i < 2)
+			wr[i].wr.next = &wr[i + 1].wr;
+	}
+	wr[2].wr.send_flags |= IB_SEND_FENCE;
+	KUNIT_ASSERT_EQ(l->test,
+			rocev2_post_send(&a->iqp.ibqp, &wr[0].wr, &bad), 0);
+}
+
+/*
+ * The first WRITE asks for no ACK, since one more is to follow, which the
+ * fence holds. When SQD keeps that one from starting, somebody must ask, or
+ * the queue is never drained: no timer runs here (IBA 10.3.1.5, 11.6.3.1).
+ */
+static void loop_drain(struct kunit *test)
+{
+	struct loop_ctx *l = loop_setup(test, &loop_quiet);
+	ktime_t end = ktime_add_ms(ktime_get(), LOOP_WAIT_MS);
+	struct ib_qp_attr attr = {
+		.qp_state = IB_QPS_SQD, .en_sqd_async_notify = 1,
+	};
+	struct ib_qp *ibqp = &l->end[0].iqp.ibqp;
+	int err;
+
+	l->end[0].iqp.qp->timeout = 0;
+	loop_post_fenced(l);
+	loop_await_wire(l, 2);
+	err = rocev2_qp_modify(ibqp, &attr, IB_QP_STATE |
+			       IB_QP_EN_SQD_ASYNC_NOTIFY, NULL);
+	KUNIT_EXPECT_EQ(test, err, 0);
+	while (!READ_ONCE(l->end[0].drained) && ktime_before(ktime_get(), end)) {
+		loop_pump(l);
+		usleep_range(20, 50);
+	}
+	KUNIT_EXPECT_TRUE(test, l->end[0].drained);
+	loop_poll(l, &l->end[0]);
+	KUNIT_EXPECT_EQ(test, l->end[0].done, 2U);
+	loop_teardown(l);
+}
+
+/* More resources for READs and atomics: what is kept for duplicates stays */
+static void loop_grow(struct kunit *test)
+{
+	struct loop_ctx *l = loop_setup(test, &loop_quiet);
+	struct ib_qp_attr attr = { .qp_state = IB_QPS_SQD };
+	struct ib_qp *ibqp = &l->end[1].iqp.ibqp;
+	struct loop_end *a = &l->end[0];
+	struct ib_sge sge = {
+		(uintptr_t)loop_slice(a, 0), sizeof(u64), l->mr->lkey
+	};
+	struct ib_atomic_wr wr = {
+		.wr = {
+			.opcode = IB_WR_ATOMIC_FETCH_AND_ADD,
+			.sg_list = &sge, .num_sge = 1,
+			.send_flags = IB_SEND_SIGNALED,
+		},
+		.remote_addr = (uintptr_t)loop_slice(&l->end[1], 0),
+		.rkey = l->mr->rkey,
+		.compare_add = 5,
+	};
+	const struct ib_send_wr *bad;
+
+	*(u64 *)loop_slice(&l->end[1], 0) = 37;
+	KUNIT_ASSERT_EQ(test, rocev2_post_send(&a->iqp.ibqp, &wr.wr, &bad), 0);
+	loop_await_wire(l, 1);
+	/* it arrives, and its answer is lost */
+	loop_deliver(l, skb_dequeue(&l->wire));
+	loop_await_wire(l, 1);
+	skb_queue_purge(&l->wire);
+
+	KUNIT_EXPECT_EQ(test, rocev2_qp_modify(ibqp, &attr, IB_QP_STATE, NULL),
+			0);
+	attr.max_dest_rd_atomic = 16;
+	KUNIT_EXPECT_EQ(test, rocev2_qp_modify(ibqp, &attr, IB_QP_STATE |
+					       IB_QP_MAX_DEST_RD_ATOMIC, NULL),
+			0);
+	KUNIT_EXPECT_TRUE(test, loop_wait(l, 1, 0));
+	KUNIT_EXPECT_EQ(test, *(u64 *)loop_slice(a, 0), 37ULL);
+	KUNIT_EXPECT_EQ(test, *(u64 *)loop_slice(&l->end[1], 0), 42ULL);
+	loop_teardown(l);
+}
+
 static struct kunit_case loop_kunit_cases[] = {
 	KUNIT_CASE_PARAM(loop_transfer, loop_gen_params),
+	KUNIT_CASE(loop_drain),
+	KUNIT_CASE(loop_grow),
 	{}
 };
 
