@@ -5,7 +5,7 @@
 # total. Results end in out/test.json or out/test-PART.json.
 #
 #	run.sh all | kunit | verbs | interop | stress | tools | kernels |
-#		functional | firewall | inject | loss | life | san
+#		functional | firewall | inject | loss | life | field | san
 #
 # FULL=1 runs the long forms. SEED=N repeats a hostile run.
 
@@ -114,7 +114,8 @@ stock() {
 san() {
 	local name=$1 limit=$2 brief=1 rounds=2
 	shift 2
-	if [[ $FULL == 1 ]]; then brief=0 rounds=50; fi
+	# Fifty rounds are for the kernel that people run.
+	if [[ $FULL == 1 ]]; then brief=0 rounds=10; fi
 	# The 10 s of a life's end are for a kernel that people run.
 	boot "$name" san73 "$limit" --mem 3G --env RXE_FIRST=0 \
 		--env RXE_JSON="out/run/test-stock/host0/pyverbs-rxe.json" \
@@ -156,11 +157,11 @@ all() {
 	kernels
 	tools_part
 	# One guest alone leaves a CPU idle half of the time.
-	if [[ $FULL == 1 ]]; then more=(inject stress life verbs); fi
+	if [[ $FULL == 1 ]]; then more=(inject stress life field verbs); fi
 	san san73 2400 kunit functional "${more[@]}" \
 		>"out/run/$TARGET-san73.out" 2>&1 &
 	stock stock 1500 verbs functional firewall inject loss stress
-	stock life 900 life
+	stock life 1500 life field
 	interop
 	step "waiting for the sanitizers"
 	wait
@@ -181,9 +182,9 @@ one() {
 		;;
 	san)
 		build san73
-		san san73 2400 kunit functional inject stress life verbs
+		san san73 2400 kunit functional inject stress life field verbs
 		;;
-	functional | firewall | inject | loss | stress | verbs | life)
+	functional | firewall | inject | loss | stress | verbs | life | field)
 		build stock
 		stock "$PART" 900 "$PART"
 		;;

@@ -308,6 +308,34 @@ static int case_srq(struct rt_side *s)
 	return rc;
 }
 
+/* LAST_WQE_REACHED after a remote access error: once, and not again */
+static int case_srq_last(struct rt_side *s)
+{
+	struct rt_cfg cfg = rt_cfg(s, SIZE);
+	struct rt_ep ep;
+	int rc;
+
+	cfg.use_srq = true;
+	rc = ep_open(s, &cfg, &ep) || ep_connect(&ep);
+	if (!rc && s->id == 1)
+		rc = ep_post_recv(&ep, 0, 0, 4000, 1);
+	rc = rc || ctl_sync(s);
+	if (!rc && s->id == 0) {
+		ep.peer.rkey ^= 0x10000;
+		rc = event_writes(&ep, 1, 0) ||
+		     ep_expect(&ep, ep.scq, 0, IBV_WC_REM_ACCESS_ERR, NULL);
+		/* the peer's, and ours: its own QP is on an SRQ, too */
+		rc = rc || side_expect_event(s, IBV_EVENT_QP_LAST_WQE_REACHED);
+	} else if (!rc) {
+		rc = side_expect_event(s, IBV_EVENT_QP_ACCESS_ERR) ||
+		     side_expect_event(s, IBV_EVENT_QP_LAST_WQE_REACHED);
+	}
+	rc = rc || ep_to_error(&ep) || ctl_sync(s) ||
+	     side_no_event(s, IBV_EVENT_QP_LAST_WQE_REACHED);
+	ep_close(&ep);
+	return rc;
+}
+
 const struct rt_case rt_event_cases[] = {
 	{ "events", "cq_overflow", case_cq_overflow },
 	{ "events", "cq_resize", case_cq_resize },
@@ -318,5 +346,6 @@ const struct rt_case rt_event_cases[] = {
 	{ "events", "bad_attr", case_bad_attr },
 	{ "events", "wakeups", case_wakeups },
 	{ "events", "srq", case_srq },
+	{ "events", "srq_last", case_srq_last },
 	{ NULL }
 };
