@@ -16,6 +16,7 @@ ROCETEST=$PWD/out/tools/rocetest
 FULL=${FULL:-0}
 # Fewer programs and sizes: for kernels that are slow and run the rest, too
 BRIEF=${BRIEF:-0}
+LONG=${LONG:-$FULL}
 LINK_TYPE=${LINK_TYPE:-$LAB_LINK}
 export LAB_LINK=$LINK_TYPE
 RT_LIMIT=${RT_LIMIT:-240}
@@ -26,9 +27,14 @@ RT_ARGS=()
 IP4_A=10.9.0.1 IP4_B=10.9.0.2 IP6_A=fd09::1 IP6_B=fd09::2
 DEV_A=ra DEV_B=rb
 
-# full A B: A in the full form, B in the short one.
+# full A B: A in the full form, B in the short one: what is tested.
 full() {
 	if [[ $FULL == 1 ]]; then echo "$1"; else echo "$2"; fi
+}
+
+# many A B: the same for how often; a slow kernel leaves that to a fast one.
+many() {
+	if [[ $LONG == 1 ]]; then echo "$1"; else echo "$2"; fi
 }
 
 # part NAME: progress, with the time since the guest started.

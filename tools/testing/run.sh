@@ -114,13 +114,13 @@ stock() {
 san() {
 	local name=$1 limit=$2 brief=1 rounds=2
 	shift 2
-	# Fifty rounds are for the kernel that people run.
-	if [[ $FULL == 1 ]]; then brief=0 rounds=10; fi
+	# How often is for the kernel that people run.
+	if [[ $FULL == 1 ]]; then brief=0 rounds=5; fi
 	# The 10 s of a life's end are for a kernel that people run.
 	boot "$name" san73 "$limit" --mem 3G --env RXE_FIRST=0 \
 		--env RXE_JSON="out/run/test-stock/host0/pyverbs-rxe.json" \
 		--env LIFE_LIMIT=40 --env ROUNDS="${ROUNDS:-$rounds}" \
-		--env BRIEF="$brief" --env TAP_LIMIT_SET=180 --env RT_LIMIT=600 \
+		--env BRIEF="$brief" --env LONG=0 --env TAP_LIMIT_SET=180 --env RT_LIMIT=600 \
 		-- bash tools/testing/batch.sh "$@"
 }
 

@@ -386,7 +386,7 @@ ended() { ! kill -0 "$PID_A" 2>/dev/null || ! kill -0 "$PID_B" 2>/dev/null; }
 memory() {
 	part "memory regions"
 	tap_run "RLIMIT_MEMLOCK, 1 GiB, many regions" \
-		probe regions $DEV_A "$(full 20000 1000)"
+		probe regions $DEV_A "$(many 20000 1000)"
 	tap_run "huge pages" huge_pages
 }
 

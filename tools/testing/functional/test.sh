@@ -36,7 +36,7 @@ run_matrix() {
 	for p in $paths; do
 		list=$(full "$(sizes "$p")" "$(short_sizes "$p")")
 		rt_pair "mtu $mtu path $p gso $gso: " $IP4_A $IP4_B \
-			-m "$p" -s "$list" -n "$(full 8 3)" \
+			-m "$p" -s "$list" -n "$(many 8 3)" -t 20 \
 			send write read write_imm
 	done
 }
@@ -58,7 +58,7 @@ semantics() {
 	rt_pair "IPv4: " $IP4_A $IP4_B -s $SIZES ops features errors events ud
 	rt_pair "IPv6: " $IP6_A $IP6_B -s $SIZES ops ud psn_wrap
 	rt_pair "events: " $IP4_A $IP4_B -e -s $SIZES send read mix -b 4M
-	rt_pair "mix: " $IP6_A $IP6_B -b "$(full 256M 16M)" mix
+	rt_pair "mix: " $IP6_A $IP6_B -b "$(many 256M 16M)" mix
 	rt_pair "deep: " $IP4_A $IP4_B -n 64 -s 1,4096 send write read
 }
 
@@ -91,7 +91,7 @@ $(grep "^$dev $c " <<<"$before")"
 
 pingpongs() {
 	local ga=$1 gb=$2 peer=$3 tag=$4 n
-	n=$(full 1000 50)
+	n=$(many 1000 50)
 	serve_pair "$tag ibv_rc_pingpong" "tcp_listens 18515" \
 		ibv_rc_pingpong -d $DEV_B -g "$gb" -n "$n" -c -- \
 		ibv_rc_pingpong -d $DEV_A -g "$ga" -n "$n" -c "$peer"
@@ -118,7 +118,7 @@ perf() {
 
 perftest() {
 	local ga=$1 gb=$2 peer=$3 tag=$4 n p
-	n=$(full 1000 50)
+	n=$(many 1000 50)
 	perf ib_write_bw "$ga" "$gb" "$peer" "$tag" -n "$n" -s 65536
 	[[ $BRIEF == 0 ]] || return 0
 	perf ib_read_bw "$ga" "$gb" "$peer" "$tag" -n "$n" -s 65536
@@ -138,7 +138,7 @@ perftest() {
 
 cm_programs() {
 	local peer=$1 tag=$2 n
-	n=$(full 1000 50)
+	n=$(many 1000 50)
 	# rping's server ends with an error whenever a client leaves.
 	serve_pair "$tag rping" cm_listens \
 		sh -c "rping -s -a $peer -C $n || true" -- \

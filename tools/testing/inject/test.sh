@@ -32,7 +32,7 @@ inject() {
 	mac=$(in_b cat /sys/class/net/vb/address)
 	in_b timeout -k 5 "$RT_LIMIT" /usr/bin/python3 \
 		tools/testing/inject/inject.py $DEV_B "$local" "$peer" \
-		A va "$mac" "${RT_ARGS[@]}" --fuzz "$(full 20000 500)" \
+		A va "$mac" "${RT_ARGS[@]}" --fuzz "$(many 20000 500)" \
 		>"$log" 2>&1 || status=$?
 	rt_tap "$tag: " "$log" $status
 	grep -v '^\(pass\|fail\|skip\|value\) ' "$log" | tail -n 40 | tap_diag

@@ -186,7 +186,7 @@ same_resources() { [[ "$(resources)" == "$1" ]]; }
 
 rping_rounds() {
 	local n i start srv
-	n=$(full 1000 30)
+	n=$(many 1000 30)
 	[[ $BRIEF == 0 ]] || n=10
 	part "$n rping rounds"
 	lab_fresh

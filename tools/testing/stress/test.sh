@@ -13,7 +13,7 @@ qps() { rdma resource show qp link "$1/1" | grep -vc 'GSI\|SMI'; }
 
 churn() {
 	part "QPs made and destroyed under work"
-	rt_pair "churn: " $IP4_A $IP4_B -r "$(full 20000 200)" -w 300 churn
+	rt_pair "churn: " $IP4_A $IP4_B -r "$(many 20000 200)" -w 300 churn
 	in_b nft add table inet t
 	in_b nft add chain inet t c \
 		'{ type filter hook prerouting priority -300; }'
@@ -27,15 +27,15 @@ churn() {
 		}
 	EOF
 	rt_pair "churn, all dropped: " $IP4_A $IP4_B \
-		-r "$(full 20000 200)" -w 300 churn
+		-r "$(many 20000 200)" -w 300 churn
 	in_a nft flush ruleset
 	in_b nft flush ruleset
 }
 
 rnr() {
 	part "endless RNR"
-	rt_pair "rnr: " $IP4_A $IP4_B -T "$(full 20 3)" rnr_storm
-	rt_pair "rnr: " $IP4_A $IP4_B -r "$(full 50 5)" destroy
+	rt_pair "rnr: " $IP4_A $IP4_B -T "$(many 20 3)" rnr_storm
+	rt_pair "rnr: " $IP4_A $IP4_B -r "$(many 50 5)" destroy
 }
 
 # Healthy traffic beside the hostile one, on the same device.
@@ -45,10 +45,10 @@ hostile() {
 	log=$(mktemp)
 	RT_LIMIT=300
 	rt_pair "beside a hostile user: " $IP4_A $IP4_B -w 120 -e \
-		-b "$(full 512M 24M)" mix >"$log" &
+		-b "$(many 512M 24M)" mix >"$log" &
 	good=$!
 	in_a timeout -k 5 300 "$ROCETEST" -d $DEV_A -i $IP4_A --hostile \
-		-q "$(full 200 16)" -r "$(full 20000 400)" -w 120 \
+		-q "$(many 200 16)" -r "$(many 20000 400)" -w 120 \
 		--seed "${SEED:-$RANDOM}" >"$log.h" 2>&1 || status=$?
 	wait $good
 	# The pair ran in a subshell: count its results here.
