@@ -68,6 +68,21 @@ struct rocev2_reth {
 	__be32 dmalen;
 } __packed;
 
+/* Flush extended transport header, IBA annex A19 */
+struct rocev2_feth {
+	__be32 flags;		/* reserved, selectivity, placement type */
+} __packed;
+
+/* rocev2_feth.flags, after byte swap */
+#define ROCEV2_FETH_PLT_MASK		0x0fu
+#define ROCEV2_FETH_SEL_MASK		0x30u
+#define ROCEV2_FETH_SEL_SHIFT		4
+
+#define ROCEV2_FETH_PLT_GLOBAL		0x1	/* visible to all of the host */
+#define ROCEV2_FETH_PLT_PERSISTENT	0x2	/* survives a loss of power */
+#define ROCEV2_FETH_SEL_RANGE		0	/* what the RETH names */
+#define ROCEV2_FETH_SEL_MR		1	/* the whole region of its R_Key */
+
 /* Atomic extended transport header, IBA 9.3.6 */
 struct rocev2_atomiceth {
 	__be64 va;
@@ -173,6 +188,7 @@ struct rocev2_pfc_frame {
 #define ROCEV2_BTH_BYTES	12
 #define ROCEV2_DETH_BYTES	8
 #define ROCEV2_RETH_BYTES	16
+#define ROCEV2_FETH_BYTES	4
 #define ROCEV2_ATOMICETH_BYTES	28
 #define ROCEV2_AETH_BYTES	4
 #define ROCEV2_ATOMICACK_BYTES	8
@@ -195,6 +211,8 @@ static_assert(offsetof(struct rocev2_deth, sqpn) == 4);
 static_assert(sizeof(struct rocev2_reth) == ROCEV2_RETH_BYTES);
 static_assert(offsetof(struct rocev2_reth, rkey) == 8);
 static_assert(offsetof(struct rocev2_reth, dmalen) == 12);
+
+static_assert(sizeof(struct rocev2_feth) == ROCEV2_FETH_BYTES);
 
 static_assert(sizeof(struct rocev2_atomiceth) == ROCEV2_ATOMICETH_BYTES);
 static_assert(offsetof(struct rocev2_atomiceth, rkey) == 8);

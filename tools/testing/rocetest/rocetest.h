@@ -211,6 +211,7 @@ extern const struct rt_case rt_storm_cases[];
 extern const struct rt_case rt_caps_cases[];
 extern const struct rt_case rt_caps_traffic_cases[];
 extern const struct rt_case rt_limit_cases[];
+extern const struct rt_case rt_placement_cases[];
 int hostile_run(struct rt_side *s);
 
 #endif /* ROCETEST_H */

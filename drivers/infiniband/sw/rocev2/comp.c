@@ -52,6 +52,10 @@ static enum ib_wc_opcode comp_wc_opcode(u32 wr_opcode)
 		return IB_WC_COMP_SWAP;
 	case IB_WR_ATOMIC_FETCH_AND_ADD:
 		return IB_WC_FETCH_ADD;
+	case IB_WR_FLUSH:
+		return IB_WC_FLUSH;
+	case IB_WR_ATOMIC_WRITE:
+		return IB_WC_ATOMIC_WRITE;
 	case IB_WR_LOCAL_INV:
 		return IB_WC_LOCAL_INV;
 	case IB_WR_REG_MR:
@@ -172,9 +176,7 @@ static void comp_advance(struct rocev2_sq *sq, u32 una, struct comp_result *r)
 
 static bool comp_needs_response(const struct rocev2_swqe *wqe)
 {
-	return wqe->opcode == IB_WR_RDMA_READ ||
-	       wqe->opcode == IB_WR_ATOMIC_CMP_AND_SWP ||
-	       wqe->opcode == IB_WR_ATOMIC_FETCH_AND_ADD;
+	return wqe->opcode == IB_WR_RDMA_READ || rocev2_swqe_is_atomic(wqe);
 }
 
 /*
@@ -424,11 +426,26 @@ static void comp_rx_read(struct rocev2_qp *qp, struct rocev2_swqe *wqe,
 		comp_response_done(qp, wqe);
 }
 
+/* The one answer of a request that has one */
+static void comp_single_done(struct rocev2_qp *qp, struct rocev2_swqe *wqe,
+			     const struct rocev2_pkt *pkt,
+			     struct comp_result *r)
+{
+	struct rocev2_sq *sq = &qp->sq;
+
+	wqe->done_pkts = 1;
+	if (sq->read_psns)
+		sq->read_psns--;
+	if (sq->rd_atomic_out)
+		sq->rd_atomic_out--;
+	comp_advance(sq, rocev2_psn_add(pkt->psn, 1), r);
+	comp_response_done(qp, wqe);
+}
+
 static void comp_rx_atomic(struct rocev2_qp *qp, struct rocev2_swqe *wqe,
 			   const struct rocev2_pkt *pkt, struct comp_result *r)
 {
 	const struct ib_sge *sge = &wqe->sge[0];
-	struct rocev2_sq *sq = &qp->sq;
 	struct rocev2_mr *mr = NULL;
 
 	if (wqe->num_sge && sge->length >= sizeof(u64))
@@ -442,13 +459,25 @@ static void comp_rx_atomic(struct rocev2_qp *qp, struct rocev2_swqe *wqe,
 		return;
 	}
 	rocev2_mr_put(mr);
-	wqe->done_pkts = 1;
-	if (sq->read_psns)
-		sq->read_psns--;
-	if (sq->rd_atomic_out)
-		sq->rd_atomic_out--;
-	comp_advance(sq, rocev2_psn_add(pkt->psn, 1), r);
-	comp_response_done(qp, wqe);
+	comp_single_done(qp, wqe, pkt, r);
+}
+
+/* FLUSH and ATOMIC_WRITE are answered by a READ response of no bytes (A19) */
+static bool comp_is_placement(const struct rocev2_swqe *wqe)
+{
+	return wqe->opcode == IB_WR_FLUSH || wqe->opcode == IB_WR_ATOMIC_WRITE;
+}
+
+static void comp_rx_placement(struct rocev2_qp *qp, struct rocev2_swqe *wqe,
+			      const struct rocev2_pkt *pkt,
+			      struct comp_result *r)
+{
+	if (pkt->opcode != IB_OPCODE_RC_RDMA_READ_RESPONSE_ONLY ||
+	    pkt->payload_len) {
+		comp_set_failed(qp, IB_WC_BAD_RESP_ERR, r);
+		return;
+	}
+	comp_single_done(qp, wqe, pkt, r);
 }
 
 /* Is the oldest WQE one that is answered by @class, and was it sent? */
@@ -456,7 +485,7 @@ static bool comp_expects(const struct rocev2_qp *qp,
 			 const struct rocev2_swqe *wqe,
 			 enum rocev2_opclass class)
 {
-	bool read = wqe->opcode == IB_WR_RDMA_READ;
+	bool read = wqe->opcode == IB_WR_RDMA_READ || comp_is_placement(wqe);
 
 	/* Pairs with the release in post.c: the WQE is whole */
 	if (qp->sq.cons == smp_load_acquire(&qp->sq.prod))
@@ -493,7 +522,9 @@ static enum rocev2_drop comp_rx_response(struct rocev2_qp *qp,
 		comp_set_failed(qp, IB_WC_BAD_RESP_ERR, r);
 		return ROCEV2_DROP_UNEXPECTED_RESPONSE;
 	}
-	if (pkt->op->class == ROCEV2_CLASS_READ_RESP)
+	if (comp_is_placement(wqe))
+		comp_rx_placement(qp, wqe, pkt, r);
+	else if (pkt->op->class == ROCEV2_CLASS_READ_RESP)
 		comp_rx_read(qp, wqe, skb, pkt, r);
 	else
 		comp_rx_atomic(qp, wqe, pkt, r);

@@ -63,6 +63,32 @@ hrtimer_setup(struct hrtimer *timer,
 #define sockaddr_unsized	sockaddr
 #endif
 
+/*
+ * Memory placement extensions (IBA annex A19). Before, the core knew neither
+ * operation: librxe posts an ATOMIC_WRITE without it, by numbers that are the
+ * ABI's; but it refuses the access rights that a FLUSH needs. The two
+ * completion codes stand for other things in such a kernel, and are told to
+ * users alone.
+ */
+#ifdef ROCEV2_HAVE_PLACEMENT
+#define ROCEV2_DEVICE_FLUSH_CAPS	(IB_DEVICE_FLUSH_GLOBAL |	\
+		(IS_ENABLED(CONFIG_ARCH_HAS_PMEM_API) ?			\
+		 IB_DEVICE_FLUSH_PERSISTENT : 0))
+#else
+#define ROCEV2_DEVICE_FLUSH_CAPS	0ULL
+#define IB_OPCODE_RC_FLUSH		0x1c
+#define IB_OPCODE_RC_ATOMIC_WRITE	0x1d
+#define IB_UVERBS_WR_FLUSH		14
+#define IB_UVERBS_WR_ATOMIC_WRITE	15
+#define IB_WR_FLUSH			((enum ib_wr_opcode)14)
+#define IB_WR_ATOMIC_WRITE		((enum ib_wr_opcode)15)
+#define IB_WC_FLUSH			((enum ib_wc_opcode)8)
+#define IB_WC_ATOMIC_WRITE		((enum ib_wc_opcode)9)
+#define IB_ACCESS_FLUSH_GLOBAL		BIT(8)
+#define IB_ACCESS_FLUSH_PERSISTENT	BIT(9)
+#define IB_DEVICE_ATOMIC_WRITE		BIT_ULL(40)
+#endif
+
 #ifndef ROCEV2_HAVE_UMEM_GET_VA
 #define ib_umem_get_va	ib_umem_get
 #endif

@@ -173,6 +173,14 @@ static void hdr_parse_ext(const void *p, u32 flags, struct rocev2_pkt *pkt)
 		pkt->sqpn = be32_to_cpu(deth->sqpn) & ROCEV2_BTH_QPN_MASK;
 		p += sizeof(*deth);
 	}
+	if (flags & ROCEV2_OP_FETH) {
+		const struct rocev2_feth *feth = p;
+		u32 f = be32_to_cpu(feth->flags);
+
+		pkt->plt = f & ROCEV2_FETH_PLT_MASK;
+		pkt->sel = (f & ROCEV2_FETH_SEL_MASK) >> ROCEV2_FETH_SEL_SHIFT;
+		p += sizeof(*feth);
+	}
 	if (flags & ROCEV2_OP_RETH) {
 		const struct rocev2_reth *reth = p;
 
@@ -327,6 +335,14 @@ static void hdr_build_ext(const struct rocev2_pkt *pkt, u32 flags, void *p)
 		deth->qkey = cpu_to_be32(pkt->qkey);
 		deth->sqpn = cpu_to_be32(pkt->sqpn & ROCEV2_BTH_QPN_MASK);
 		p += sizeof(*deth);
+	}
+	if (flags & ROCEV2_OP_FETH) {
+		struct rocev2_feth *feth = p;
+		u32 sel = (u32)pkt->sel << ROCEV2_FETH_SEL_SHIFT;
+
+		feth->flags = cpu_to_be32((pkt->plt & ROCEV2_FETH_PLT_MASK) |
+					  (sel & ROCEV2_FETH_SEL_MASK));
+		p += sizeof(*feth);
 	}
 	if (flags & ROCEV2_OP_RETH) {
 		struct rocev2_reth *reth = p;

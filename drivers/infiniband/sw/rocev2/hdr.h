@@ -49,6 +49,9 @@ struct rocev2_pkt {
 	/* DETH */
 	u32 qkey;
 	u32 sqpn;
+	/* FETH */
+	u8 plt;			/* ROCEV2_FETH_PLT_* */
+	u8 sel;			/* ROCEV2_FETH_SEL_* */
 	/* RETH, AtomicETH */
 	u64 va;
 	u32 rkey;

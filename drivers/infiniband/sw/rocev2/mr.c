@@ -32,6 +32,8 @@
 				 MR_ACCESS_REMOTE |		\
 				 IB_ACCESS_MW_BIND |		\
 				 IB_ZERO_BASED |		\
+				 IB_ACCESS_FLUSH_GLOBAL |	\
+				 IB_ACCESS_FLUSH_PERSISTENT |	\
 				 IB_ACCESS_HUGETLB |		\
 				 IB_ACCESS_OPTIONAL)
 
@@ -170,6 +172,7 @@ static int mr_fill_pages(struct rocev2_mr *mr)
 static int mr_pin(struct rocev2_mr *mr, u64 start, u64 length)
 {
 	struct ib_umem *umem;
+	int err;
 
 	if (!length)
 		return 0;	/* a key, and nothing that it could reach */
@@ -180,7 +183,10 @@ static int mr_pin(struct rocev2_mr *mr, u64 start, u64 length)
 
 	mr->umem = umem;
 	mr->first_off = start & ~PAGE_MASK;
-	return mr_fill_pages(mr);
+	err = mr_fill_pages(mr);
+	if (!err && mr->access & IB_ACCESS_FLUSH_PERSISTENT)
+		err = rocev2_persist_check(mr);
+	return err;
 }
 
 /**
@@ -194,7 +200,7 @@ static int mr_pin(struct rocev2_mr *mr, u64 start, u64 length)
  *
  * Pins the pages. Sleeps. Return: the region; -EOPNOTSUPP for access rights
  * that this device does not have, -EINVAL for a range that wraps or is too
- * large, -ENOMEM (RLIMIT_MEMLOCK too), -EFAULT.
+ * large and for FLUSH_PERSISTENT on memory that is not, -ENOMEM (RLIMIT_MEMLOCK too), -EFAULT.
  */
 struct ib_mr *rocev2_mr_reg_user(struct ib_pd *pd, u64 start, u64 length,
 				 u64 virt_addr, int access,
@@ -361,6 +367,8 @@ static bool mr_in_bounds(const struct rocev2_mr *mr, u64 va, u64 len)
 {
 	u64 end;
 
+	if (len == ROCEV2_MR_WHOLE)
+		return true;
 	if (mr->type == ROCEV2_MR_DMA)
 		return !check_add_overflow(va, len, &end);
 	return va >= mr->iova && len <= mr->length &&
@@ -386,6 +394,11 @@ static bool mr_allows(const struct rocev2_mr *mr, const struct ib_pd *pd,
 	case ROCEV2_MR_REMOTE_ATOMIC:
 		return key == mr->rkey &&
 		       (mr->access & IB_ACCESS_REMOTE_ATOMIC);
+	case ROCEV2_MR_FLUSH_GLOBAL:
+		return key == mr->rkey && (mr->access & IB_ACCESS_FLUSH_GLOBAL);
+	case ROCEV2_MR_FLUSH_PERSISTENT:
+		return key == mr->rkey &&
+		       (mr->access & IB_ACCESS_FLUSH_PERSISTENT);
 	}
 	return false;
 }
@@ -414,7 +427,8 @@ static struct rocev2_mr *mr_find(struct rocev2_dev *dev, u32 key)
  * @pd: protection domain of the QP
  * @key: L_Key or R_Key, as @use says
  * @va: first byte of the access
- * @len: its length, not 0 (an access of no bytes needs no key)
+ * @len: its length, not 0 (an access of no bytes needs no key), or
+ *	ROCEV2_MR_WHOLE
  * @use: what it is for
  *
  * Any context but hard interrupt. A fast region comes with BH off until

@@ -63,7 +63,12 @@ enum rocev2_mr_use {
 	ROCEV2_MR_REMOTE_READ,
 	ROCEV2_MR_REMOTE_WRITE,
 	ROCEV2_MR_REMOTE_ATOMIC,
+	ROCEV2_MR_FLUSH_GLOBAL,
+	ROCEV2_MR_FLUSH_PERSISTENT,
 };
+
+/* Length of an access to all of a region, wherever it is */
+#define ROCEV2_MR_WHOLE	U64_MAX
 
 static inline struct rocev2_mr *to_rocev2_mr(struct ib_mr *ibmr)
 {
@@ -106,6 +111,10 @@ int rocev2_mr_invalidate(struct rocev2_dev *dev, struct ib_pd *pd, u32 key,
 /* IB_WR_REG_MR on a fast MR */
 int rocev2_mr_fast_reg(struct rocev2_mr *mr, struct ib_pd *pd, u32 key,
 		       int access);
+
+/* persist.c: is all of it persistent? 0 or -EINVAL. And make it so. */
+int rocev2_persist_check(const struct rocev2_mr *mr);
+int rocev2_persist_flush(struct rocev2_mr *mr, u64 va, u64 len);
 
 /* ib_device_ops */
 struct ib_mr *rocev2_mr_get_dma(struct ib_pd *pd, int access);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The opcode table (IBA 9.2.1, table 38; annex A17 for the CNP) and the order
- * in which request packets may come.
+ * The opcode table (IBA 9.2.1, table 38; annex A17 for the CNP, A19 for FLUSH
+ * and ATOMIC_WRITE) and the order in which request packets may come.
  *
  * Everything that depends on the opcode alone is here. Not here: what a packet
  * does (req.c, resp.c, comp.c) and where its fields are (hdr.c).
@@ -28,11 +28,13 @@
 #define IMM		ROCEV2_OP_IMM
 #define IETH		ROCEV2_OP_IETH
 #define CNP		ROCEV2_OP_CNP
+#define FETH		ROCEV2_OP_FETH
 
 /* The length follows from the flags, so the two cannot disagree */
 #define HDR_LEN(f)					\
 	(ROCEV2_BTH_BYTES +				\
 	 ((f) & DETH ? ROCEV2_DETH_BYTES : 0) +		\
+	 ((f) & FETH ? ROCEV2_FETH_BYTES : 0) +		\
 	 ((f) & RETH ? ROCEV2_RETH_BYTES : 0) +		\
 	 ((f) & ATOMICETH ? ROCEV2_ATOMICETH_BYTES : 0) +	\
 	 ((f) & AETH ? ROCEV2_AETH_BYTES : 0) +		\
@@ -52,6 +54,8 @@
 #define C_ACK		ROCEV2_CLASS_ACK
 #define C_ATOMIC_REQ	ROCEV2_CLASS_ATOMIC_REQ
 #define C_ATOMIC_ACK	ROCEV2_CLASS_ATOMIC_ACK
+#define C_FLUSH_REQ	ROCEV2_CLASS_FLUSH_REQ
+#define C_ATOMIC_WRITE	ROCEV2_CLASS_ATOMIC_WRITE
 
 #define ROW(_name, _type, _class, _flags) {		\
 	.name = (_name),				\
@@ -131,6 +135,12 @@ static const struct rocev2_opcode_info opcode_table[256] = {
 	[IB_OPCODE_RC_SEND_ONLY_WITH_INVALIDATE] =
 		ROW("RC_SEND_ONLY_WITH_INVALIDATE", RC, C_SEND,
 		    REQ | ONLY | DATA | RECV | IETH),
+	[IB_OPCODE_RC_FLUSH] =
+		ROW("RC_FLUSH", RC, C_FLUSH_REQ,
+		    REQ | ONLY | FETH | RETH),
+	[IB_OPCODE_RC_ATOMIC_WRITE] =
+		ROW("RC_ATOMIC_WRITE", RC, C_ATOMIC_WRITE,
+		    REQ | ONLY | DATA | RETH),
 
 	[IB_OPCODE_UC_SEND_FIRST] =
 		ROW("UC_SEND_FIRST", UC, C_SEND,

@@ -22,6 +22,8 @@ enum rocev2_opclass {
 	ROCEV2_CLASS_ATOMIC_REQ,
 	ROCEV2_CLASS_ATOMIC_ACK,
 	ROCEV2_CLASS_CNP,
+	ROCEV2_CLASS_FLUSH_REQ,
+	ROCEV2_CLASS_ATOMIC_WRITE,
 };
 
 /* rocev2_opcode_info.flags */
@@ -40,6 +42,7 @@ enum rocev2_opclass {
 #define ROCEV2_OP_IMM		BIT(13)
 #define ROCEV2_OP_IETH		BIT(14)
 #define ROCEV2_OP_CNP		BIT(15)	/* 16 reserved bytes follow the BTH */
+#define ROCEV2_OP_FETH		BIT(16)
 
 #define ROCEV2_QPT_ANY		0xff
 

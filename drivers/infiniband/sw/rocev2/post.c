@@ -167,7 +167,7 @@ static int post_doorbell(struct rocev2_qp *qp, const struct ib_send_wr *wr)
  * nothing beyond struct ib_send_wr is read before the opcode is known (R08).
  */
 
-static bool post_opcode_ok(enum ib_qp_type type, enum ib_wr_opcode opcode)
+static bool post_opcode_ok(enum ib_qp_type type, u32 opcode)
 {
 	switch (opcode) {
 	case IB_WR_SEND:
@@ -179,6 +179,7 @@ static bool post_opcode_ok(enum ib_qp_type type, enum ib_wr_opcode opcode)
 	case IB_WR_RDMA_READ:
 	case IB_WR_ATOMIC_CMP_AND_SWP:
 	case IB_WR_ATOMIC_FETCH_AND_ADD:
+	case IB_WR_ATOMIC_WRITE:
 	case IB_WR_LOCAL_INV:
 	case IB_WR_REG_MR:
 		return type == IB_QPT_RC;
@@ -191,7 +192,8 @@ static bool post_opcode_inline(enum ib_wr_opcode opcode)
 {
 	return opcode == IB_WR_SEND || opcode == IB_WR_SEND_WITH_IMM ||
 	       opcode == IB_WR_SEND_WITH_INV || opcode == IB_WR_RDMA_WRITE ||
-	       opcode == IB_WR_RDMA_WRITE_WITH_IMM;
+	       opcode == IB_WR_RDMA_WRITE_WITH_IMM ||
+	       opcode == IB_WR_ATOMIC_WRITE;
 }
 
 static int post_fill_inline(const struct rocev2_qp *qp, struct rocev2_swqe *wqe,
@@ -243,18 +245,25 @@ static int post_fill_sges(struct rocev2_swqe *wqe, const struct ib_send_wr *wr)
 static int post_fill_data(const struct rocev2_qp *qp, struct rocev2_swqe *wqe,
 			  const struct ib_send_wr *wr)
 {
+	int err;
+
 	if (wr->opcode == IB_WR_LOCAL_INV || wr->opcode == IB_WR_REG_MR)
 		return 0;
 	if (wr->num_sge < 0 || wr->num_sge > qp->sq.max_sge)
 		return -EINVAL;
 	if (wr->send_flags & IB_SEND_INLINE)
-		return post_fill_inline(qp, wqe, wr);
-	return post_fill_sges(wqe, wr);
+		err = post_fill_inline(qp, wqe, wr);
+	else
+		err = post_fill_sges(wqe, wr);
+	if (!err && wr->opcode == IB_WR_ATOMIC_WRITE &&
+	    wqe->length != sizeof(u64))
+		return -EINVAL;
+	return err;
 }
 
 static void post_fill_rc(struct rocev2_swqe *wqe, const struct ib_send_wr *wr)
 {
-	switch (wr->opcode) {
+	switch (wqe->opcode) {
 	case IB_WR_SEND_WITH_IMM:
 		wqe->imm = wr->ex.imm_data;
 		break;
@@ -267,6 +276,7 @@ static void post_fill_rc(struct rocev2_swqe *wqe, const struct ib_send_wr *wr)
 		fallthrough;
 	case IB_WR_RDMA_WRITE:
 	case IB_WR_RDMA_READ:
+	case IB_WR_ATOMIC_WRITE:
 		wqe->remote_addr = rdma_wr(wr)->remote_addr;
 		wqe->rkey = rdma_wr(wr)->rkey;
 		break;

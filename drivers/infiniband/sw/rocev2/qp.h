@@ -52,6 +52,11 @@ struct rocev2_swqe {
 			u64 compare_add;
 			u64 swap;
 		};
+		struct {		/* IB_WR_FLUSH */
+			u32 flush_len;
+			u8 flush_plt;	/* ROCEV2_FETH_PLT_* */
+			u8 flush_sel;	/* ROCEV2_FETH_SEL_* */
+		};
 		struct {		/* UD, GSI; @ah referenced */
 			struct rocev2_ah_ref *ah;
 			u32 remote_qpn;
@@ -140,9 +145,12 @@ struct rocev2_sq {
 	struct hrtimer rnr_timer;
 };
 
-/* READ or atomic remembered for duplicates (IBA 9.7.5.1.5, C9-150) */
+/*
+ * READ, atomic, FLUSH or ATOMIC_WRITE remembered for duplicates (IBA 9.7.5.1.5,
+ * C9-150; annex A19)
+ */
 struct rocev2_resp_res {
-	u8 class;			/* READ_REQ or ATOMIC_REQ; 0xff: free */
+	u8 class;			/* of the request; 0xff: free */
 	u32 first_psn;
 	u32 last_psn;
 	u64 va;
@@ -151,9 +159,9 @@ struct rocev2_resp_res {
 	u64 atomic_orig;
 };
 
-/* A READ or atomic answer on its way out, in request order */
+/* An answer to one of those on its way out, in request order */
 struct rocev2_reply {
-	u8 class;			/* READ_REQ or ATOMIC_REQ */
+	u8 class;			/* of the request */
 	u32 first_psn;			/* of the whole answer */
 	u32 npkts;
 	u32 pkt;			/* next to build */
@@ -299,6 +307,14 @@ static inline struct rocev2_swqe *rocev2_sq_slot(const struct rocev2_qp *qp,
 static inline struct rocev2_rq *rocev2_qp_rq(struct rocev2_qp *qp)
 {
 	return qp->srq ? &qp->srq->rq : &qp->rq;
+}
+
+/* One request packet, one answer, and a READ/atomic resource at the peer */
+static inline bool rocev2_swqe_is_atomic(const struct rocev2_swqe *wqe)
+{
+	return wqe->opcode == IB_WR_ATOMIC_CMP_AND_SWP ||
+	       wqe->opcode == IB_WR_ATOMIC_FETCH_AND_ADD ||
+	       wqe->opcode == IB_WR_FLUSH || wqe->opcode == IB_WR_ATOMIC_WRITE;
 }
 
 /* Packets a message of @len bytes takes at path MTU @pmtu (a power of two) */

@@ -15,7 +15,9 @@
 
 #define QP_MODIFY_ACCESS	(IB_ACCESS_REMOTE_WRITE | \
 				 IB_ACCESS_REMOTE_READ | \
-				 IB_ACCESS_REMOTE_ATOMIC)
+				 IB_ACCESS_REMOTE_ATOMIC | \
+				 IB_ACCESS_FLUSH_GLOBAL | \
+				 IB_ACCESS_FLUSH_PERSISTENT)
 
 /* 3 bits of retry counts, 5 bits of timer codes (IBA 11.2.5.2) */
 #define QP_MODIFY_MAX_RETRY	7

@@ -38,12 +38,6 @@ static bool req_is_read(const struct rocev2_swqe *wqe)
 	return wqe->opcode == IB_WR_RDMA_READ;
 }
 
-static bool req_is_atomic(const struct rocev2_swqe *wqe)
-{
-	return wqe->opcode == IB_WR_ATOMIC_CMP_AND_SWP ||
-	       wqe->opcode == IB_WR_ATOMIC_FETCH_AND_ADD;
-}
-
 static bool req_is_local(const struct rocev2_swqe *wqe)
 {
 	return wqe->opcode == IB_WR_LOCAL_INV || wqe->opcode == IB_WR_REG_MR;
@@ -97,7 +91,7 @@ static void req_start(struct rocev2_qp *qp, struct rocev2_swqe *wqe)
 {
 	struct rocev2_sq *sq = &qp->sq;
 
-	wqe->npkts = req_is_atomic(wqe) ? 1 :
+	wqe->npkts = rocev2_swqe_is_atomic(wqe) ? 1 :
 		     rocev2_qp_packets(wqe->length, qp->pmtu);
 	wqe->first_psn = sq->psn;
 	wqe->last_psn = rocev2_psn_add(sq->psn, wqe->npkts - 1);
@@ -170,6 +164,10 @@ static u8 req_opcode(const struct rocev2_swqe *wqe, bool first, bool last)
 		return IB_OPCODE_RC_COMPARE_SWAP;
 	case IB_WR_ATOMIC_FETCH_AND_ADD:
 		return IB_OPCODE_RC_FETCH_ADD;
+	case IB_WR_FLUSH:
+		return IB_OPCODE_RC_FLUSH;
+	case IB_WR_ATOMIC_WRITE:
+		return IB_OPCODE_RC_ATOMIC_WRITE;
 	default:
 		return req_send_op[pos];
 	}
@@ -209,7 +207,7 @@ static bool req_followed(struct rocev2_qp *qp)
 	if (n->state == ROCEV2_SWQE_BAD || n->state == ROCEV2_SWQE_DONE ||
 	    req_is_local(n))
 		return false;
-	return qp->max_rd_atomic || !(req_is_read(n) || req_is_atomic(n));
+	return qp->max_rd_atomic || !(req_is_read(n) || rocev2_swqe_is_atomic(n));
 }
 
 /*
@@ -281,6 +279,34 @@ static void req_plan_data(struct rocev2_qp *qp, struct req_plan *plan)
 	pkt->inv_rkey = wqe->inv_rkey;
 }
 
+static void req_plan_atomic(struct req_plan *plan)
+{
+	struct rocev2_swqe *wqe = plan->wqe;
+	struct rocev2_pkt *pkt = &plan->pkt;
+
+	plan->psns = 1;
+	pkt->va = wqe->remote_addr;
+	pkt->rkey = wqe->rkey;
+	switch (wqe->opcode) {
+	case IB_WR_FLUSH:
+		pkt->dmalen = wqe->flush_len;
+		pkt->plt = wqe->flush_plt;
+		pkt->sel = wqe->flush_sel;
+		break;
+	case IB_WR_ATOMIC_WRITE:
+		pkt->dmalen = wqe->length;
+		pkt->payload_len = wqe->length;
+		plan->src.wqe = wqe;
+		break;
+	case IB_WR_ATOMIC_FETCH_AND_ADD:
+		pkt->swap_add = wqe->compare_add;
+		break;
+	default:
+		pkt->compare = wqe->compare_add;
+		pkt->swap_add = wqe->swap;
+	}
+}
+
 static void req_plan_packet(struct rocev2_qp *qp, struct req_plan *plan)
 {
 	struct rocev2_swqe *wqe = plan->wqe;
@@ -297,16 +323,8 @@ static void req_plan_packet(struct rocev2_qp *qp, struct req_plan *plan)
 	pkt->psn = sq->psn;
 	if (req_is_read(wqe)) {
 		req_plan_read(qp, plan);
-	} else if (req_is_atomic(wqe)) {
-		plan->psns = 1;
-		pkt->va = wqe->remote_addr;
-		pkt->rkey = wqe->rkey;
-		pkt->compare = wqe->compare_add;
-		pkt->swap_add = wqe->swap;
-		if (wqe->opcode == IB_WR_ATOMIC_FETCH_AND_ADD) {
-			pkt->swap_add = wqe->compare_add;
-			pkt->compare = 0;
-		}
+	} else if (rocev2_swqe_is_atomic(wqe)) {
+		req_plan_atomic(plan);
 	} else {
 		req_plan_data(qp, plan);
 	}
@@ -321,7 +339,7 @@ static bool req_window_open(struct rocev2_qp *qp, const struct rocev2_swqe *wqe)
 		return false;
 	if (req_is_read(wqe) && sq->pkt && sq->rd_atomic_out)
 		return false;
-	if (req_is_read(wqe) || req_is_atomic(wqe))
+	if (req_is_read(wqe) || rocev2_swqe_is_atomic(wqe))
 		return sq->rd_atomic_out < qp->max_rd_atomic;
 	return req_in_flight(sq) < req_window(qp);
 }
@@ -357,7 +375,7 @@ static enum req_verdict req_next(struct rocev2_qp *qp, struct req_plan *plan)
 				return REQ_NONE;
 			return req_local(qp, wqe);
 		}
-		if ((req_is_read(wqe) || req_is_atomic(wqe)) &&
+		if ((req_is_read(wqe) || rocev2_swqe_is_atomic(wqe)) &&
 		    !qp->max_rd_atomic) {
 			plan->status = IB_WC_LOC_QP_OP_ERR;
 			return req_idle(sq) ? REQ_FAIL : REQ_NONE;
@@ -379,7 +397,7 @@ static void req_commit(struct rocev2_qp *qp, const struct req_plan *plan)
 	struct rocev2_sq *sq = &qp->sq;
 	bool first = sq->una == sq->psn;
 
-	if (req_is_read(wqe) || req_is_atomic(wqe)) {
+	if (req_is_read(wqe) || rocev2_swqe_is_atomic(wqe)) {
 		sq->rd_atomic_out++;
 		sq->read_psns += plan->psns;
 	}
@@ -541,7 +559,7 @@ void rocev2_req_drain(struct rocev2_qp *qp)
 	    sq->pkt || !sq->since_ackreq || sq->next == sq->cons)
 		return;
 	last = rocev2_sq_slot(qp, sq->next - 1);
-	if (!req_is_read(last) && !req_is_atomic(last))
+	if (!req_is_read(last) && !rocev2_swqe_is_atomic(last))
 		rocev2_req_resume(qp);
 }
 

@@ -356,6 +356,19 @@ static bool resp_exec_atomic(struct resp_ctx *c)
 	return true;
 }
 
+static bool resp_exec_mpe(struct resp_ctx *c)
+{
+	int err = rocev2_resp_mpe_exec(c);
+
+	if (err == -EACCES)
+		resp_no_access(c);
+	else if (err)
+		resp_invalid(c);
+	else
+		c->todo |= ROCEV2_TODO_REPLY;
+	return !err;
+}
+
 static bool resp_execute(struct resp_ctx *c)
 {
 	switch (c->pkt->op->class) {
@@ -367,6 +380,9 @@ static bool resp_execute(struct resp_ctx *c)
 		return resp_exec_read(c);
 	case ROCEV2_CLASS_ATOMIC_REQ:
 		return resp_exec_atomic(c);
+	case ROCEV2_CLASS_FLUSH_REQ:
+	case ROCEV2_CLASS_ATOMIC_WRITE:
+		return resp_exec_mpe(c);
 	default:
 		resp_invalid(c);
 		return false;
@@ -434,6 +450,8 @@ static void resp_duplicate(struct resp_ctx *c)
 	switch (pkt->op->class) {
 	case ROCEV2_CLASS_READ_REQ:
 	case ROCEV2_CLASS_ATOMIC_REQ:
+	case ROCEV2_CLASS_FLUSH_REQ:
+	case ROCEV2_CLASS_ATOMIC_WRITE:
 		if (!rocev2_resp_replay(c->qp, pkt)) {
 			c->drop = ROCEV2_DROP_STALE;
 			return;

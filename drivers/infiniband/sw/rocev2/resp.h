@@ -41,6 +41,9 @@ bool rocev2_resp_owe_read(struct rocev2_qp *qp, const struct rocev2_pkt *pkt,
 			  u32 npkts);
 void rocev2_resp_owe_atomic(struct rocev2_qp *qp, const struct rocev2_pkt *pkt,
 			    u64 orig);
+/* resp_mpe.c: 0, -EACCES, or -EINVAL for what no requester may ask */
+int rocev2_resp_mpe_exec(struct resp_ctx *c);
+
 bool rocev2_resp_replay(struct rocev2_qp *qp, const struct rocev2_pkt *pkt);
 
 #endif /* ROCEV2_RESP_H */

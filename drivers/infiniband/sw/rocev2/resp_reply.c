@@ -98,10 +98,11 @@ bool rocev2_resp_owe_read(struct rocev2_qp *qp, const struct rocev2_pkt *pkt,
 }
 
 /**
- * rocev2_resp_owe_atomic() - remember an atomic and queue its answer
+ * rocev2_resp_owe_atomic() - remember a request of one answer, and queue that
  * @qp: RC QP; resp.lock held; rocev2_resp_may_owe() was true
  * @pkt: request
- * @orig: value before the operation
+ * @orig: value before the operation; 0 for FLUSH and ATOMIC_WRITE, whose answer
+ *	is a READ response of no bytes (annex A19)
  */
 void rocev2_resp_owe_atomic(struct rocev2_qp *qp, const struct rocev2_pkt *pkt,
 			    u64 orig)
@@ -110,7 +111,7 @@ void rocev2_resp_owe_atomic(struct rocev2_qp *qp, const struct rocev2_pkt *pkt,
 
 	lockdep_assert_held(&resp->lock);
 	*resp_push_res(resp) = (struct rocev2_resp_res) {
-		.class = ROCEV2_CLASS_ATOMIC_REQ,
+		.class = pkt->op->class,
 		.first_psn = pkt->psn,
 		.last_psn = pkt->psn,
 		.va = pkt->va,
@@ -118,7 +119,7 @@ void rocev2_resp_owe_atomic(struct rocev2_qp *qp, const struct rocev2_pkt *pkt,
 		.atomic_orig = orig,
 	};
 	*resp_push_reply(resp) = (struct rocev2_reply) {
-		.class = ROCEV2_CLASS_ATOMIC_REQ,
+		.class = pkt->op->class,
 		.first_psn = pkt->psn,
 		.npkts = 1,
 		.atomic_orig = orig,
@@ -169,7 +170,7 @@ static bool resp_same_read(const struct rocev2_qp *qp,
 }
 
 /**
- * rocev2_resp_replay() - answer a duplicate READ or atomic again
+ * rocev2_resp_replay() - answer a duplicate again that takes a resource
  * @qp: RC QP; resp.lock held
  * @pkt: duplicate request
  *
@@ -204,7 +205,7 @@ bool rocev2_resp_replay(struct rocev2_qp *qp, const struct rocev2_pkt *pkt)
 			 rocev2_qp_packets(pkt->dmalen, qp->pmtu) : 1,
 		.va = pkt->va,
 		.rkey = pkt->rkey,
-		.len = pkt->dmalen,
+		.len = res->class == ROCEV2_CLASS_READ_REQ ? pkt->dmalen : 0,
 		.atomic_orig = res->atomic_orig,
 		.msn = resp->msn,
 	};

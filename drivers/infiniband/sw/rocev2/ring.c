@@ -13,6 +13,7 @@
 #include <linux/overflow.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
+#include <rocev2/wire.h>
 #include "ah.h"
 #include "device.h"
 #include "qp.h"
@@ -318,6 +319,12 @@ static int ring_map_opcode(u32 uop, u32 *op)
 	case IB_UVERBS_WR_LOCAL_INV:
 		*op = IB_WR_LOCAL_INV;
 		return 0;
+	case IB_UVERBS_WR_FLUSH:
+		*op = IB_WR_FLUSH;
+		return ROCEV2_DEVICE_FLUSH_CAPS ? 0 : -EINVAL;
+	case IB_UVERBS_WR_ATOMIC_WRITE:
+		*op = IB_WR_ATOMIC_WRITE;
+		return 0;
 	case IB_UVERBS_WR_SEND_WITH_INV:
 		*op = IB_WR_SEND_WITH_INV;
 		return 0;
@@ -341,7 +348,34 @@ static bool ring_opcode_inline(u32 op)
 {
 	return op != IB_WR_RDMA_READ && op != IB_WR_LOCAL_INV &&
 	       op != IB_WR_ATOMIC_CMP_AND_SWP &&
-	       op != IB_WR_ATOMIC_FETCH_AND_ADD;
+	       op != IB_WR_ATOMIC_FETCH_AND_ADD && op != IB_WR_FLUSH;
+}
+
+/* The operands of a FLUSH, in the ABI's words; not all headers have them */
+struct ring_flush {
+	__aligned_u64 remote_addr;
+	__u32 length;
+	__u32 rkey;
+	__u8 type;			/* ROCEV2_FETH_PLT_* */
+	__u8 level;			/* ROCEV2_FETH_SEL_* */
+};
+
+static int ring_fill_flush(struct rocev2_swqe *wqe,
+			   const struct rxe_send_wr *wr)
+{
+	struct ring_flush f;
+
+	static_assert(sizeof(f) <= sizeof(wr->wr));
+	memcpy(&f, &wr->wr, sizeof(f));
+	if (!f.type || f.level > ROCEV2_FETH_SEL_MR ||
+	    f.type & ~(ROCEV2_FETH_PLT_GLOBAL | ROCEV2_FETH_PLT_PERSISTENT))
+		return -EINVAL;
+	wqe->remote_addr = f.remote_addr;
+	wqe->rkey = f.rkey;
+	wqe->flush_len = f.length;
+	wqe->flush_plt = f.type;
+	wqe->flush_sel = f.level;
+	return 0;
 }
 
 /* The operands of a checked opcode */
@@ -362,6 +396,7 @@ static int ring_fill_operands(const struct rocev2_qp *qp,
 		fallthrough;
 	case IB_WR_RDMA_WRITE:
 	case IB_WR_RDMA_READ:
+	case IB_WR_ATOMIC_WRITE:
 		wqe->remote_addr = wr->wr.rdma.remote_addr;
 		wqe->rkey = wr->wr.rdma.rkey;
 		break;
@@ -372,6 +407,8 @@ static int ring_fill_operands(const struct rocev2_qp *qp,
 		wqe->compare_add = wr->wr.atomic.compare_add;
 		wqe->swap = wr->wr.atomic.swap;
 		break;
+	case IB_WR_FLUSH:
+		return ring_fill_flush(wqe, wr);
 	}
 	if (qp->type != IB_QPT_UD)
 		return 0;
@@ -453,9 +490,15 @@ static int ring_fill_send(const struct rocev2_qp *qp, struct rocev2_swqe *wqe,
 	if (err)
 		return err;
 
+	/* the 8 bytes of an ATOMIC_WRITE are in the WQE, flag or not */
+	if (wqe->opcode == IB_WR_ATOMIC_WRITE) {
+		if (raw->dma.length != sizeof(u64))
+			return -EINVAL;
+		wqe->flags |= IB_SEND_INLINE;
+	}
 	if (wqe->flags & IB_SEND_INLINE)
 		err = ring_fill_inline(qp, wqe, raw->dma.length, data, room);
-	else if (wqe->opcode != IB_WR_LOCAL_INV)
+	else if (wqe->opcode != IB_WR_LOCAL_INV && wqe->opcode != IB_WR_FLUSH)
 		err = ring_fill_sges(qp, wqe, &raw->dma, data, room);
 	if (err)
 		return err;

@@ -7,6 +7,7 @@
 #include <linux/delay.h>
 #include <linux/workqueue.h>
 #include "sched.h"
+#include "testing.h"
 
 #define SCHED_RUNNING	0	/* bit in qp->run */
 
@@ -159,6 +160,8 @@ void rocev2_sched_kick(struct rocev2_qp *qp, int todo, bool defer)
 	}
 	sched_run(qp);
 }
+
+ROCEV2_EXPORT_FOR_TEST(rocev2_sched_kick);
 
 /**
  * rocev2_sched_init() - runner of a new QP

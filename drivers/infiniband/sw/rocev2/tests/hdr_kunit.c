@@ -10,7 +10,8 @@
 
 /*
  * Extended headers of each opcode in order: D datagram, R RDMA, T atomic,
- * A ack, O atomic ack, I immediate, V invalidate, C the CNP's reserved bytes.
+ * A ack, O atomic ack, I immediate, V invalidate, F flush, C the CNP's reserved
+ * bytes.
  */
 static const struct {
 	u8 opcode;
@@ -26,6 +27,7 @@ static const struct {
 	{ 0x10, "A", true }, { 0x11, "A", false }, { 0x12, "AO", false },
 	{ 0x13, "T", false }, { 0x14, "T", false },
 	{ 0x16, "V", true }, { 0x17, "V", true },
+	{ 0x1c, "FR", false }, { 0x1d, "R", true },
 	{ 0x20, "", true }, { 0x21, "", true }, { 0x22, "", true },
 	{ 0x23, "I", true }, { 0x24, "", true }, { 0x25, "I", true },
 	{ 0x26, "R", true }, { 0x27, "", true }, { 0x28, "", true },
@@ -51,6 +53,8 @@ static const u8 orig_bytes[] = { 0xc1, 0xc2, 0xc3, 0xc4,
 				 0xc5, 0xc6, 0xc7, 0xc8 };
 static const u8 imm_bytes[] = { 0xd1, 0xd2, 0xd3, 0xd4 };
 static const u8 ieth_bytes[] = { 0xe1, 0xe2, 0xe3, 0xe4 };
+/* selectivity 1 (region), placement type 2 (persistent) */
+static const u8 feth_bytes[] = { 0x00, 0x00, 0x00, 0x12 };
 static const u8 zero_bytes[16];
 
 static u32 put(u8 *buf, u32 n, const u8 *bytes, u32 len)
@@ -69,6 +73,8 @@ static u32 hand_build(u8 *buf, int i)
 	for (e = layout[i].ext; *e; e++) {
 		if (*e == 'D')
 			n = put(buf, n, deth_bytes, sizeof(deth_bytes));
+		if (*e == 'F')
+			n = put(buf, n, feth_bytes, sizeof(feth_bytes));
 		if (*e == 'R')
 			n = put(buf, n, reth_bytes, sizeof(reth_bytes));
 		if (*e == 'T')
@@ -116,6 +122,8 @@ static void expect_fields(struct kunit *test, int i,
 			strchr(e, 'O') ? 0xc1c2c3c4c5c6c7c8 : 0);
 	KUNIT_EXPECT_EQ(test, be32_to_cpu(p->imm),
 			strchr(e, 'I') ? 0xd1d2d3d4 : 0);
+	KUNIT_EXPECT_EQ(test, p->plt, strchr(e, 'F') ? 2 : 0);
+	KUNIT_EXPECT_EQ(test, p->sel, strchr(e, 'F') ? 1 : 0);
 	KUNIT_EXPECT_EQ(test, p->inv_rkey, strchr(e, 'V') ? 0xe1e2e3e4 : 0);
 }
 

@@ -239,13 +239,40 @@ static void loop_post_recv(struct loop_ctx *l, u32 i)
 	l->recvs++;
 }
 
+/*
+ * A kernel user has no work request for a FLUSH: put it where a user's comes
+ * to. Every second one is of the whole region.
+ */
+static void loop_post_flush(struct loop_ctx *l, u32 i, u8 *dst, u32 len)
+{
+	struct rocev2_qp *qp = l->end[0].iqp.qp;
+	struct rocev2_swqe *wqe;
+	unsigned long flags;
+
+	spin_lock_irqsave(&qp->sq.post_lock, flags);
+	wqe = rocev2_sq_slot(qp, qp->sq.prod);
+	memset(wqe, 0, sizeof(*wqe));
+	wqe->wr_id = i;
+	wqe->opcode = IB_WR_FLUSH;
+	wqe->flags = IB_SEND_SIGNALED;
+	wqe->remote_addr = i & 1 ? 0 : (uintptr_t)dst;
+	wqe->rkey = l->mr->rkey;
+	wqe->flush_len = i & 1 ? 0 : len;
+	wqe->flush_plt = 1;
+	wqe->flush_sel = i & 1;
+	wqe->state = ROCEV2_SWQE_POSTED;
+	smp_store_release(&qp->sq.prod, qp->sq.prod + 1);
+	spin_unlock_irqrestore(&qp->sq.post_lock, flags);
+	rocev2_sched_kick(qp, ROCEV2_TODO_SEND, false);
+}
+
 /* Post operation @i and note in the shadow what it will have done */
 static void loop_post(struct loop_ctx *l, u32 i)
 {
 	static const enum ib_wr_opcode op[] = {
 		IB_WR_SEND, IB_WR_RDMA_WRITE, IB_WR_RDMA_READ,
 		IB_WR_ATOMIC_FETCH_AND_ADD, IB_WR_RDMA_WRITE_WITH_IMM,
-		IB_WR_RDMA_READ,
+		IB_WR_RDMA_READ, IB_WR_ATOMIC_WRITE, IB_WR_FLUSH,
 	};
 	struct loop_end *a = &l->end[0], *b = &l->end[1];
 	u32 len = prandom_u32_state(&l->rnd) % LOOP_MAX_LEN;
@@ -277,6 +304,14 @@ static void loop_post(struct loop_ctx *l, u32 i)
 		break;
 	case IB_WR_RDMA_READ:
 		memcpy(l->shadow + (src - a->buf), dst, len);
+		break;
+	case IB_WR_FLUSH:
+		loop_post_flush(l, i, dst, len);
+		return;
+	case IB_WR_ATOMIC_WRITE:
+		sge.length = sizeof(u64);
+		memcpy(l->shadow + (size_t)LOOP_OPS * LOOP_SLICE +
+		       (dst - b->buf), src, sizeof(u64));
 		break;
 	default:
 		if (rdma.wr.opcode != IB_WR_RDMA_WRITE)
@@ -321,7 +356,8 @@ static int loop_modify(struct loop_ctx *l, int side)
 		.port_num = 1,
 		.qp_access_flags = IB_ACCESS_REMOTE_WRITE |
 				   IB_ACCESS_REMOTE_READ |
-				   IB_ACCESS_REMOTE_ATOMIC,
+				   IB_ACCESS_REMOTE_ATOMIC |
+				   IB_ACCESS_FLUSH_GLOBAL,
 		.path_mtu = l->c->mtu,
 		.dest_qp_num = l->end[!side].iqp.qp->qpn,
 		.rq_psn = l->c->psn + 1000 * !side,
@@ -428,7 +464,8 @@ static struct loop_ctx *loop_setup(struct kunit *test,
 	l->mr = rocev2_mr_get_dma(&l->pd, IB_ACCESS_LOCAL_WRITE |
 				  IB_ACCESS_REMOTE_WRITE |
 				  IB_ACCESS_REMOTE_READ |
-				  IB_ACCESS_REMOTE_ATOMIC);
+				  IB_ACCESS_REMOTE_ATOMIC |
+				  IB_ACCESS_FLUSH_GLOBAL);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(l->mr));
 	l->shadow = vmalloc(2UL * LOOP_OPS * LOOP_SLICE);
 	KUNIT_ASSERT_NOT_NULL(test, l->shadow);
