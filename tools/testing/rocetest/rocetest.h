@@ -195,6 +195,13 @@ int ep_post_recv(struct rt_ep *ep, uint64_t wr_id, size_t off, uint32_t len,
 /* One message of @len from @off of side 0 to @off of side 1, checked */
 int ep_ping(struct rt_ep *ep, size_t off, uint32_t len, uint64_t seed);
 
+/* uverbs.c: what the library has no call for; each returns an errno */
+int uv_rereg_mr(struct ibv_mr *mr, uint32_t flags, void *start, uint64_t len,
+		uint64_t va, uint32_t access, struct ibv_pd *pd);
+int uv_reg_dmabuf(struct ibv_pd *pd, uint64_t offset, uint64_t len,
+		  uint64_t va, int fd, uint32_t access, struct ibv_mr *mr);
+int uv_dereg_mr(struct ibv_mr *mr);
+
 /* the cases */
 int ops_run(struct rt_side *s, int (*report)(struct rt_side *s,
 					     const char *name, int result));
@@ -205,6 +212,8 @@ extern const struct rt_case rt_event_cases[];
 extern const struct rt_case rt_ud_cases[];
 extern const struct rt_case rt_mix_cases[];
 extern const struct rt_case rt_storm_cases[];
+extern const struct rt_case rt_window_cases[];
+extern const struct rt_case rt_region_cases[];
 int hostile_run(struct rt_side *s);
 
 #endif /* ROCETEST_H */

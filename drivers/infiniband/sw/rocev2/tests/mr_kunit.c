@@ -79,6 +79,7 @@ static int mr_test_init(struct kunit *test)
 		.pages = t->pages,
 	};
 	t->mr->ibmr.pd = &t->f->pd;
+	spin_lock_init(&t->mr->lock);
 	refcount_set(&t->mr->ref, 1);
 	init_completion(&t->mr->released);
 	return xa_err(xa_store(&t->f->dev->mr_xa, MR_KEY >> 8, t->mr,
