@@ -490,67 +490,82 @@ static int dmabuf_refused(struct rt_side *s, int fd)
 	return rc;
 }
 
-/* All operations on part of a buffer whose file is closed in between */
+#define DMABUF_OFF	(4096 + 40)
+#define DMABUF_LEN	(SIZE - 8192)
+#define DMABUF_VA	(0x1000000 + DMABUF_OFF)
+
+/* Side 1: a buffer mapped at *@map and part of it registered; then no file */
+static int dmabuf_open(struct rt_side *s, struct ibv_mr *mr, uint8_t **map)
+{
+	int fd = dmabuf_new(SIZE), rc;
+
+	if (fd < 0)
+		return rt_skip(s, "no exporter of dma-bufs");
+	rc = dmabuf_refused(s, fd) ||
+	     dmabuf_reg(s, DMABUF_OFF, DMABUF_LEN, DMABUF_VA, fd, ALL, mr, 0);
+	*map = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (!rc && *map == MAP_FAILED)
+		rc = rt_fail(s, "mmap: %s", strerror(errno));
+	if (!rc)
+		memset(*map, RT_FILLER, SIZE);
+	close(fd);
+	return rc;
+}
+
+/* WRITE, READ and an atomic, seen in the mapping @map */
+static int dmabuf_traffic(struct rt_ep *ep, uint32_t rkey, uint8_t *map)
+{
+	struct rt_side *s = ep->s;
+	uint64_t word = 0;
+
+	if (s->id == 0)
+		rt_fill(s, ep->buf, DMABUF_LEN, 11);
+	if (region_try(ep, IBV_WR_RDMA_WRITE, DMABUF_VA, rkey, DMABUF_LEN,
+		       IBV_WC_SUCCESS))
+		return -1;
+	if (s->id) {
+		if (rt_check(s, map + DMABUF_OFF, DMABUF_LEN, 11, "write") ||
+		    rt_check_filler(s, map, DMABUF_OFF, "before") ||
+		    rt_check_filler(s, map + DMABUF_OFF + DMABUF_LEN,
+				    SIZE - DMABUF_OFF - DMABUF_LEN, "behind"))
+			return -1;
+		rt_fill(s, map + DMABUF_OFF, DMABUF_LEN, 12);
+		memcpy(&word, map + DMABUF_OFF, 8);
+	}
+	if (ctl_sync(s) ||
+	    region_try(ep, IBV_WR_RDMA_READ, DMABUF_VA, rkey, DMABUF_LEN,
+		       IBV_WC_SUCCESS) ||
+	    (s->id == 0 && rt_check(s, ep->buf, DMABUF_LEN, 12, "read")) ||
+	    region_try(ep, IBV_WR_ATOMIC_FETCH_AND_ADD, DMABUF_VA, rkey, 8,
+		       IBV_WC_SUCCESS))
+		return -1;
+	word++;
+	if (s->id && memcmp(&word, map + DMABUF_OFF, 8))
+		return rt_fail(s, "the atomic did not add");
+	return 0;
+}
+
+/* All operations on part of a buffer, and rights that change there */
 static int case_dmabuf(struct rt_side *s)
 {
-	struct { uint64_t va; uint32_t rkey, pad; } mine = { 0 }, w = { 0 };
-	uint64_t off = 4096 + 40, len = SIZE - 8192, word = 0;
 	uint8_t *map = MAP_FAILED;
 	struct ibv_mr mr = { 0 };
+	uint32_t rkey = 0;
 	struct rt_ep ep;
-	int rc = region_open(s, &ep, LOCAL), fd = -1;
+	int rc = region_open(s, &ep, LOCAL), err = 0;
 
-	if (!rc && s->id) {
-		fd = dmabuf_new(SIZE);
-		if (fd < 0)
-			rc = rt_skip(s, "no exporter of dma-bufs");
-		rc = rc || dmabuf_refused(s, fd) ||
-		     dmabuf_reg(s, off, len, 0x1000000 + off, fd, ALL, &mr, 0);
-		map = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
-			   0);
-		if (!rc && map == MAP_FAILED)
-			rc = rt_fail(s, "mmap: %s", strerror(errno));
-		if (!rc)
-			memset(map, RT_FILLER, SIZE);
-		close(fd);
-		mine.va = 0x1000000 + off;
-		mine.rkey = mr.rkey;
-	}
-	rc = rc || ctl_swap(s, &mine, &w, sizeof(w));
-	if (!rc && s->id == 0)
-		rt_fill(s, ep.buf, len, 11);
-	rc = rc || region_try(&ep, IBV_WR_RDMA_WRITE, w.va, w.rkey, len,
-			      IBV_WC_SUCCESS);
+	rc = rc || (s->id && dmabuf_open(s, &mr, &map)) ||
+	     ctl_swap(s, &mr.rkey, &rkey, sizeof(rkey)) ||
+	     dmabuf_traffic(&ep, rkey, map);
 	if (!rc && s->id)
-		rc = rt_check(s, map + off, len, 11, "write") ||
-		     rt_check_filler(s, map, off, "before") ||
-		     rt_check_filler(s, map + off + len, SIZE - off - len,
-				     "behind");
-	if (!rc && s->id) {
-		rt_fill(s, map + off, len, 12);
-		memcpy(&word, map + off, 8);
-	}
+		err = uv_rereg_mr(&mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, 0, 0,
+				  LOCAL | IBV_ACCESS_REMOTE_READ, NULL);
+	if (err)
+		rc = rt_fail(s, "rereg: %s", strerror(err));
 	rc = rc || ctl_sync(s) ||
-	     region_try(&ep, IBV_WR_RDMA_READ, w.va, w.rkey, len,
+	     region_try(&ep, IBV_WR_RDMA_READ, DMABUF_VA, rkey, DMABUF_LEN,
 			IBV_WC_SUCCESS) ||
-	     (s->id == 0 && rt_check(s, ep.buf, len, 12, "read")) ||
-	     region_try(&ep, IBV_WR_ATOMIC_FETCH_AND_ADD, w.va, w.rkey, 8,
-			IBV_WC_SUCCESS);
-	word++;
-	if (!rc && s->id && memcmp(&word, map + off, 8))
-		rc = rt_fail(s, "the atomic did not add");
-	/* rights change there, too */
-	if (!rc && s->id) {
-		int err = uv_rereg_mr(&mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, 0,
-				      0, LOCAL | IBV_ACCESS_REMOTE_READ, NULL);
-
-		if (err)
-			rc = rt_fail(s, "rereg: %s", strerror(err));
-	}
-	rc = rc || ctl_sync(s) ||
-	     region_try(&ep, IBV_WR_RDMA_READ, w.va, w.rkey, len,
-			IBV_WC_SUCCESS) ||
-	     region_try(&ep, IBV_WR_RDMA_WRITE, w.va, w.rkey, 8,
+	     region_try(&ep, IBV_WR_RDMA_WRITE, DMABUF_VA, rkey, 8,
 			IBV_WC_REM_ACCESS_ERR);
 	if (mr.rkey && uv_dereg_mr(&mr) && !rc)
 		rc = rt_fail(s, "dereg_mr of a dma-buf");

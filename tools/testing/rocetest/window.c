@@ -350,12 +350,14 @@ static int win_bad_bind(struct rt_side *s, enum ibv_mw_type type, int what)
 		addr--;
 		break;
 	case 2:		/* region without MW_BIND */
-		mr = other = ibv_reg_mr(s->pd, w.ep.buf, SIZE,
-					IBV_ACCESS_LOCAL_WRITE);
+		other = ibv_reg_mr(s->pd, w.ep.buf, SIZE,
+				   IBV_ACCESS_LOCAL_WRITE);
+		mr = other;
 		break;
 	case 3:		/* writing, the region read only */
-		mr = other = ibv_reg_mr(s->pd, w.ep.buf, SIZE,
-					IBV_ACCESS_MW_BIND);
+		other = ibv_reg_mr(s->pd, w.ep.buf, SIZE,
+				   IBV_ACCESS_MW_BIND);
+		mr = other;
 		break;
 	case 4:		/* type 2 with no bytes */
 		len = 0;

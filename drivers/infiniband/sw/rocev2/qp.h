@@ -6,6 +6,7 @@
  *
  *   rtnl -> rocev2_device_lock -> qp->mutex -> resp.lock -> sq.lock ->
  *   sq.post_lock | rq.lock -> cq->lock
+ *   resp.lock | sq.lock -> dev->mw_lock | mr->lock
  *
  * resp.lock and sq.lock are BH spinlocks; post_lock, rq.lock and cq->lock are
  * irqsave, because kernel users post and poll with interrupts off. Nothing is

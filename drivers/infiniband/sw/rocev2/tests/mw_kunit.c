@@ -89,6 +89,7 @@ static int mw_test_init(struct kunit *test)
 		.pages = t->pages,
 	};
 	t->mr->ibmr.pd = &t->f->pd;
+	spin_lock_init(&t->mr->lock);
 	refcount_set(&t->mr->ref, 1);
 	init_completion(&t->mr->released);
 	KUNIT_ASSERT_EQ(test, xa_err(xa_store(&t->f->dev->mr_xa,
@@ -157,42 +158,40 @@ static bool mw_reaches(struct rocev2_qp *qp, u32 key, u64 va, u64 len,
 }
 
 /* Each of the 256 keys of an index, and one of another index */
-static void mw_test_keys(struct kunit *test)
+static void mw_try_key(struct kunit *test, enum ib_mw_type type, u32 low)
 {
 	struct mw_test *t = test->priv;
-	enum ib_mw_type type;
-	u32 low, old;
+	struct rocev2_swqe w = mw_wqe(t, type);
+	struct rocev2_qp *qp = t->qp[0];
+	u32 old = mw_key(t, type);
+	bool ok;
 
-	for (type = IB_MW_TYPE_1; type <= IB_MW_TYPE_2; type++) {
-		for (low = 0; low < 256; low++) {
-			struct rocev2_swqe w = mw_wqe(t, type);
-			bool ok;
-
-			old = mw_key(t, type);
-			w.rkey = (old & ~0xffU) | low;
-			/* which of its keys names the window does not matter */
-			w.mw_rkey = (old & ~0xffU) | ((low * 7) & 0xff);
-			ok = type == IB_MW_TYPE_2 || w.rkey != old;
-			KUNIT_EXPECT_EQ(test, rocev2_mw_bind(t->qp[0], &w),
-					ok ? 0 : -EINVAL);
-			KUNIT_EXPECT_EQ(test, mw_key(t, type), w.rkey);
-			KUNIT_EXPECT_EQ(test, mw_reaches(t->qp[0], w.rkey,
-							 MW_IOVA, 8,
-							 ROCEV2_MR_REMOTE_READ),
-					ok || low);
-			if (w.rkey != old)
-				KUNIT_EXPECT_FALSE(test,
-					mw_reaches(t->qp[0], old, MW_IOVA, 8,
+	w.rkey = (old & ~0xffU) | low;
+	/* which of its keys names the window does not matter */
+	w.mw_rkey = (old & ~0xffU) | ((low * 7) & 0xff);
+	ok = type == IB_MW_TYPE_2 || w.rkey != old;
+	KUNIT_EXPECT_EQ(test, rocev2_mw_bind(qp, &w), ok ? 0 : -EINVAL);
+	KUNIT_EXPECT_EQ(test, mw_key(t, type), w.rkey);
+	if (ok)
+		KUNIT_EXPECT_TRUE(test, mw_reaches(qp, w.rkey, MW_IOVA, 8,
 						   ROCEV2_MR_REMOTE_READ));
-			w.rkey ^= 0x100;
-			KUNIT_EXPECT_EQ(test, rocev2_mw_bind(t->qp[0], &w),
-					-EINVAL);
-			if (type == IB_MW_TYPE_2)
-				KUNIT_EXPECT_EQ(test,
-					rocev2_mw_invalidate(t->qp[0],
-							     mw_key(t, type),
-							     low & 1), 0);
-		}
+	if (w.rkey != old)
+		KUNIT_EXPECT_FALSE(test, mw_reaches(qp, old, MW_IOVA, 8,
+						    ROCEV2_MR_REMOTE_READ));
+	w.rkey ^= 0x100;
+	KUNIT_EXPECT_EQ(test, rocev2_mw_bind(qp, &w), -EINVAL);
+	if (type == IB_MW_TYPE_2)
+		KUNIT_EXPECT_EQ(test, rocev2_mw_invalidate(qp, w.rkey ^ 0x100,
+							   low & 1), 0);
+}
+
+static void mw_test_keys(struct kunit *test)
+{
+	u32 low;
+
+	for (low = 0; low < 256; low++) {
+		mw_try_key(test, IB_MW_TYPE_1, low);
+		mw_try_key(test, IB_MW_TYPE_2, low);
 	}
 }
 
@@ -428,6 +427,7 @@ static void mw_test_region(struct kunit *test)
 {
 	struct mw_test *t = test->priv;
 	struct rocev2_swqe w;
+	struct ib_mr *changed;
 	int i;
 
 	for (i = IB_MW_TYPE_1; i <= IB_MW_TYPE_2; i++) {
@@ -435,9 +435,9 @@ static void mw_test_region(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, rocev2_mw_bind(t->qp[0], &w), 0);
 	}
 	KUNIT_EXPECT_EQ(test, rocev2_mr_dereg(&t->mr->ibmr, NULL), -EBUSY);
-	KUNIT_EXPECT_EQ(test, PTR_ERR(rocev2_mr_rereg_user(&t->mr->ibmr,
-					IB_MR_REREG_ACCESS, 0, 0, 0, 0, NULL,
-					NULL)), (long)-EBUSY);
+	changed = rocev2_mr_rereg_user(&t->mr->ibmr, IB_MR_REREG_ACCESS, 0, 0,
+				       0, 0, NULL, NULL);
+	KUNIT_EXPECT_EQ(test, PTR_ERR(changed), (long)-EBUSY);
 	rocev2_mw_dealloc(&t->mw[IB_MW_TYPE_1].ibmw);
 	KUNIT_EXPECT_EQ(test, rocev2_mr_dereg(&t->mr->ibmr, NULL), -EBUSY);
 	rocev2_mw_release_qp(t->qp[1]);
@@ -524,17 +524,17 @@ static void mw_test_limits(struct kunit *test)
 	struct rocev2_dev *dev = t->f->dev;
 	struct ib_cq_init_attr attr = { .cqe = 4 };
 	struct rocev2_mw mw = { .ibmw = t->mw[IB_MW_TYPE_2].ibmw };
+	struct rocev2_mw more = { .ibmw = t->mw[IB_MW_TYPE_1].ibmw };
 	struct rocev2_cq cq = { .ibcq.device = &dev->ibdev };
 	struct ib_pd pd = { .device = &dev->ibdev };
+	struct rocev2_ah ah = { .ibah.device = &dev->ibdev };
+	struct rdma_ah_init_attr init = {};
 	struct ib_mr *ibmr;
 	int n;
 
 	n = atomic_xchg(&dev->mw_count, ROCEV2_MAX_MW - 1);
 	KUNIT_EXPECT_EQ(test, rocev2_mw_alloc(&mw.ibmw, NULL), 0);
-	mw.ibmw.type = IB_MW_TYPE_1;
-	KUNIT_EXPECT_EQ(test, rocev2_mw_alloc(&(struct rocev2_mw) {
-					.ibmw = mw.ibmw }.ibmw, NULL),
-			-ENOMEM);
+	KUNIT_EXPECT_EQ(test, rocev2_mw_alloc(&more.ibmw, NULL), -ENOMEM);
 	rocev2_mw_dealloc(&mw.ibmw);
 	KUNIT_EXPECT_EQ(test, atomic_xchg(&dev->mw_count, n),
 			ROCEV2_MAX_MW - 1);
@@ -565,6 +565,11 @@ static void mw_test_limits(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rocev2_verbs_ops.alloc_pd(&pd, NULL), -ENOMEM);
 	KUNIT_EXPECT_EQ(test, rocev2_verbs_ops.dealloc_pd(&pd, NULL), 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&dev->pd_count), ROCEV2_MAX_PD - 1);
+
+	atomic_set(&dev->ah_count, ROCEV2_MAX_AH);
+	KUNIT_EXPECT_EQ(test, rocev2_verbs_ops.create_ah(&ah.ibah, &init, NULL),
+			-ENOMEM);
+	KUNIT_EXPECT_EQ(test, atomic_read(&dev->ah_count), ROCEV2_MAX_AH);
 }
 
 static void mw_test_bad_type(struct kunit *test)
