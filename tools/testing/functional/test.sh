@@ -53,10 +53,23 @@ matrix() {
 	ns_mtu 4200
 }
 
+# What exports dma-bufs where the kernel has no udmabuf
+find_vgem() {
+	local dir
+	modprobe -q vgem || true
+	for dir in /sys/class/drm/card*/device/driver /sys/class/drm/card*; do
+		[[ $(readlink -f "$dir") == *vgem* ]] || continue
+		dir=${dir#/sys/class/drm/}
+		export ROCETEST_VGEM=/dev/dri/${dir%%/*}
+	done
+}
+
 semantics() {
+	find_vgem
 	part "operations, features, errors, events"
 	rt_pair "IPv4: " $IP4_A $IP4_B -s $SIZES ops features errors events ud
 	rt_pair "IPv6: " $IP6_A $IP6_B -s $SIZES ops ud psn_wrap
+	rt_pair "IPv4: " $IP4_A $IP4_B windows regions
 	rt_pair "events: " $IP4_A $IP4_B -e -s $SIZES send read mix -b 4M
 	rt_pair "mix: " $IP6_A $IP6_B -b "$(many 256M 16M)" mix
 	rt_pair "deep: " $IP4_A $IP4_B -n 64 -s 1,4096 send write read

@@ -198,6 +198,12 @@ int ep_ping(struct rt_ep *ep, size_t off, uint32_t len, uint64_t seed);
 /* caps.c */
 int caps_same(struct rt_side *s, bool advertised, bool works);
 struct ibv_device_attr_ex caps_attr(struct rt_side *s);
+/* uverbs.c: what the library has no call for; each returns an errno */
+int uv_rereg_mr(struct ibv_mr *mr, uint32_t flags, void *start, uint64_t len,
+		uint64_t va, uint32_t access, struct ibv_pd *pd);
+int uv_reg_dmabuf(struct ibv_pd *pd, uint64_t offset, uint64_t len,
+		  uint64_t va, int fd, uint32_t access, struct ibv_mr *mr);
+int uv_dereg_mr(struct ibv_mr *mr);
 
 /* the cases */
 int ops_run(struct rt_side *s, int (*report)(struct rt_side *s,
@@ -212,6 +218,8 @@ extern const struct rt_case rt_caps_cases[];
 extern const struct rt_case rt_caps_traffic_cases[];
 extern const struct rt_case rt_limit_cases[];
 extern const struct rt_case rt_placement_cases[];
+extern const struct rt_case rt_window_cases[];
+extern const struct rt_case rt_region_cases[];
 int hostile_run(struct rt_side *s);
 
 #endif /* ROCETEST_H */

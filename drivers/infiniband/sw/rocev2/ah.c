@@ -213,20 +213,25 @@ static int ah_tell_user(struct rocev2_ah *ah, struct ib_udata *udata)
  *
  * Atomic context unless RDMA_CREATE_AH_SLEEPABLE is set. Return: 0, -EINVAL
  * for a bad address, -EOPNOTSUPP for a library that cannot take ah_num,
- * -EBUSY when all numbers are in use, -ENOMEM, -EFAULT.
+ * -ENOMEM (as many as the device has, too), -EFAULT.
  */
 int rocev2_ah_create(struct ib_ah *ibah, struct rdma_ah_init_attr *init,
 		     struct ib_udata *udata)
 {
 	bool sleep = init->flags & RDMA_CREATE_AH_SLEEPABLE;
+	struct rocev2_dev *dev = to_rocev2_dev(ibah->device);
 	struct rocev2_ah *ah = to_rocev2_ah(ibah);
 	struct rocev2_ah_ref *ref;
 	int err = 0;
 
+	if (!atomic_add_unless(&dev->ah_count, 1, ROCEV2_MAX_AH))
+		return -ENOMEM;
 	ref = ah_ref_new(ibah, init->ah_attr,
 			 sleep ? GFP_KERNEL_ACCOUNT : GFP_ATOMIC);
-	if (IS_ERR(ref))
+	if (IS_ERR(ref)) {
+		atomic_dec(&dev->ah_count);
 		return PTR_ERR(ref);
+	}
 
 	ah->ah = ref;
 	ah->num = 0;
@@ -235,6 +240,7 @@ int rocev2_ah_create(struct ib_ah *ibah, struct rdma_ah_init_attr *init,
 	if (err) {
 		ah->ah = NULL;
 		rocev2_ah_put(ref);
+		atomic_dec(&dev->ah_count);
 	}
 	return err;
 }
@@ -299,5 +305,6 @@ int rocev2_ah_destroy(struct ib_ah *ibah, u32 flags)
 	ah_unnumber(to_rocev2_dev(ibah->device), ah);
 	rocev2_ah_put(ah->ah);
 	ah->ah = NULL;
+	atomic_dec(&to_rocev2_dev(ibah->device)->ah_count);
 	return 0;
 }

@@ -60,6 +60,32 @@ static struct ib_mr *compat_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
 }
 #endif
 
+#if defined(ROCEV2_HAVE_REG_DMABUF_DMAH)
+static struct ib_mr *compat_reg_dmabuf(struct ib_pd *pd, u64 offset, u64 length,
+				       u64 virt_addr, int fd, int access,
+				       struct ib_dmah *dmah,
+				       struct uverbs_attr_bundle *attrs)
+{
+	if (dmah)
+		return ERR_PTR(-EOPNOTSUPP);
+	return rocev2_mr_reg_dmabuf(pd, offset, length, virt_addr, fd, access);
+}
+#elif defined(ROCEV2_HAVE_REG_DMABUF_ATTRS)
+static struct ib_mr *compat_reg_dmabuf(struct ib_pd *pd, u64 offset, u64 length,
+				       u64 virt_addr, int fd, int access,
+				       struct uverbs_attr_bundle *attrs)
+{
+	return rocev2_mr_reg_dmabuf(pd, offset, length, virt_addr, fd, access);
+}
+#else
+static struct ib_mr *compat_reg_dmabuf(struct ib_pd *pd, u64 offset, u64 length,
+				       u64 virt_addr, int fd, int access,
+				       struct ib_udata *udata)
+{
+	return rocev2_mr_reg_dmabuf(pd, offset, length, virt_addr, fd, access);
+}
+#endif
+
 #ifdef ROCEV2_HAVE_QUERY_PORT_SPEED
 /* In units of 100 Mb/s */
 static int compat_query_port_speed(struct ib_device *ibdev, u32 port_num,
@@ -73,6 +99,7 @@ static int compat_query_port_speed(struct ib_device *ibdev, u32 port_num,
 static const struct ib_device_ops compat_ops = {
 	.create_cq = compat_create_cq,
 	.reg_user_mr = compat_reg_user_mr,
+	.reg_user_mr_dmabuf = compat_reg_dmabuf,
 #ifdef ROCEV2_HAVE_RESIZE_USER_CQ
 	.resize_user_cq = rocev2_cq_resize,
 #else

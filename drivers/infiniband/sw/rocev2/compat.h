@@ -93,6 +93,12 @@ hrtimer_setup(struct hrtimer *timer,
 #define ib_umem_get_va	ib_umem_get
 #endif
 
+/* Before, the plain ones took the lock themselves */
+#ifndef ROCEV2_HAVE_DMA_BUF_VMAP_UNLOCKED
+#define dma_buf_vmap_unlocked	dma_buf_vmap
+#define dma_buf_vunmap_unlocked	dma_buf_vunmap
+#endif
+
 /*
  * crc32_le() uses the CPU's carry-less multiplication, or, on kernels before
  * that (they lack this macro), the crypto module that does is found at load.

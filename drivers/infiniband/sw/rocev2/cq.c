@@ -28,7 +28,8 @@ static_assert(sizeof(struct rxe_resize_cq_resp) == 16);	/* the same */
 /* Opcodes and flags are passed on by number */
 static_assert(IB_WC_SEND == 0 && IB_WC_RDMA_WRITE == 1 &&
 	      IB_WC_RDMA_READ == 2 && IB_WC_COMP_SWAP == 3 &&
-	      IB_WC_FETCH_ADD == 4 && IB_WC_LOCAL_INV == 6 &&
+	      IB_WC_FETCH_ADD == 4 && IB_WC_BIND_MW == 5 &&
+	      IB_WC_LOCAL_INV == 6 &&
 	      IB_WC_RECV == 128 && IB_WC_RECV_RDMA_WITH_IMM == 129);
 static_assert(IB_WC_GRH == 1 && IB_WC_WITH_IMM == 2);
 
@@ -205,19 +206,20 @@ int rocev2_cq_create(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	cq->dev = to_rocev2_dev(ibcq->device);
 	cq->user = !!udata;
 	spin_lock_init(&cq->lock);
+	if (!atomic_add_unless(&cq->dev->cq_count, 1, ROCEV2_MAX_CQ))
+		return -ENOMEM;
 
 	if (cq->user) {
 		err = cq_alloc_user(&cq->ring, attr->cqe, udata, &cq->mmap);
-		if (err)
-			return err;
 		ibcq->cqe = cq->ring.depth;
-		return 0;
+	} else {
+		cq->wc = cq_alloc_kernel(attr->cqe, &cq->depth);
+		err = cq->wc ? 0 : -ENOMEM;
+		ibcq->cqe = cq->depth;
 	}
-	cq->wc = cq_alloc_kernel(attr->cqe, &cq->depth);
-	if (!cq->wc)
-		return -ENOMEM;
-	ibcq->cqe = cq->depth;
-	return 0;
+	if (err)
+		atomic_dec(&cq->dev->cq_count);
+	return err;
 }
 
 ROCEV2_EXPORT_FOR_TEST(rocev2_cq_create);
@@ -323,6 +325,7 @@ int rocev2_cq_destroy(struct ib_cq *ibcq, struct ib_udata *udata)
 		rocev2_ring_release(&cq->ring, &cq->mmap);
 	kvfree(cq->wc);
 	cq->wc = NULL;
+	atomic_dec(&cq->dev->cq_count);
 	return 0;
 }
 

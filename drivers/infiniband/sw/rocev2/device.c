@@ -241,6 +241,7 @@ static struct rocev2_dev *device_alloc(struct net_device *ndev,
 	INIT_WORK(&dev->unregister_work, device_unregister_work);
 	rocev2_port_setup(dev);
 	xa_init_flags(&dev->mr_xa, XA_FLAGS_ALLOC);
+	spin_lock_init(&dev->mw_lock);
 	xa_init_flags(&dev->ah_xa, XA_FLAGS_ALLOC | XA_FLAGS_LOCK_IRQ);
 	dev->mr_next = rocev2_device_random() >> 8;
 	dev->ah_next = 1;

@@ -24,6 +24,7 @@ struct rocev2_av;
 #define ROCEV2_MAX_CQ		0x20000
 #define ROCEV2_MAX_CQE		((1 << 20) - 1)	/* a ring of 2^20 slots */
 #define ROCEV2_MAX_MR		0x80000
+#define ROCEV2_MAX_MW		0x80000
 #define ROCEV2_MAX_PD		0x10000
 #define ROCEV2_MAX_AH		0x10000
 #define ROCEV2_MAX_SRQ		0x10000
@@ -65,12 +66,18 @@ struct rocev2_dev {
 	struct list_head net_list;	/* rocev2_net.devs; RCU readers */
 
 	struct xarray mr_xa;		/* key >> 8 -> struct rocev2_mr */
+	spinlock_t mw_lock;		/* BH; changes of windows */
 	u32 mr_next;
 	struct xarray ah_xa;		/* XA_FLAGS_LOCK_IRQ; -> rocev2_ah_ref */
 	u32 ah_next;
 	struct rocev2_qp __rcu *gsi;	/* QP 1 */
-	atomic_t qp_count;		/* against ROCEV2_MAX_QP, _SRQ */
+	atomic_t qp_count;		/* against ROCEV2_MAX_QP, _SRQ, ... */
 	atomic_t srq_count;
+	atomic_t cq_count;
+	atomic_t pd_count;
+	atomic_t mr_count;
+	atomic_t mw_count;
+	atomic_t ah_count;
 
 	/* cached by the notifier, read anywhere with READ_ONCE */
 	u8 port_state;			/* enum ib_port_state */

@@ -6,7 +6,9 @@
  * lock-free: RCU, then a reference that must not be zero. Deregistration takes
  * the index away, waits for the references and only then unpins.
  *
- * Not here: who asks with which key, and what a refusal means on the wire.
+ * Not here: who asks with which key, and what a refusal means on the wire;
+ * fast registration (mr_fast.c), changes of a registration (mr_rereg.c),
+ * dma-bufs (mr_dmabuf.c) and windows (mw.c).
  */
 #include <linux/atomic.h>
 #include <linux/log2.h>
@@ -15,33 +17,44 @@
 #include <linux/slab.h>
 #include "device.h"
 #include "mr.h"
+#include "mr_impl.h"
+#include "mw.h"
+#include "qp.h"
 #include "testing.h"
 
 #define MR_MAX_LEN	BIT_ULL(40)
 #define MR_KEY_MAX	0xffffffU	/* an index of 24 bits */
 
-#define MR_ACCESS_REMOTE	(IB_ACCESS_REMOTE_READ |	\
-				 IB_ACCESS_REMOTE_WRITE |	\
-				 IB_ACCESS_REMOTE_ATOMIC)
-/*
- * What a registration may ask for. Huge pages and relaxed ordering are hints;
- * a window can be allowed here though there are none; a zero-based region is
- * one whose iova says so.
- */
-#define MR_ACCESS_OK		(IB_ACCESS_LOCAL_WRITE |	\
-				 MR_ACCESS_REMOTE |		\
-				 IB_ACCESS_MW_BIND |		\
-				 IB_ZERO_BASED |		\
-				 IB_ACCESS_FLUSH_GLOBAL |	\
-				 IB_ACCESS_FLUSH_PERSISTENT |	\
-				 IB_ACCESS_HUGETLB |		\
-				 IB_ACCESS_OPTIONAL)
+/* What the device has said it has at most */
+static int mr_count(struct rocev2_mr *mr)
+{
+	struct rocev2_dev *dev = mr->dev;
+	bool ok;
 
-/*
- * Keys: the index runs on by random steps, so the next key is not to be
- * guessed and an old one does not come back soon (D12).
+	if (mr->type == ROCEV2_MR_WINDOW)
+		ok = atomic_add_unless(&dev->mw_count, 1, ROCEV2_MAX_MW);
+	else
+		ok = atomic_add_unless(&dev->mr_count, 1, ROCEV2_MAX_MR);
+	return ok ? 0 : -ENOMEM;
+}
+
+static void mr_uncount(struct rocev2_mr *mr)
+{
+	atomic_dec(mr->type == ROCEV2_MR_WINDOW ? &mr->dev->mw_count :
+						  &mr->dev->mr_count);
+}
+
+/**
+ * rocev2_mr_publish() - give a region or window its key, and let it be found
+ * @mr: complete but for its keys
+ * @pd: protection domain
+ *
+ * The index runs on by random steps, so the next key is not to be guessed and
+ * an old one does not come back soon (D12). A window has no L_Key.
+ *
+ * Sleeps. Return: 0, -ENOMEM (as many as the device has; no memory), -EBUSY.
  */
-static int mr_publish(struct rocev2_mr *mr, struct ib_pd *pd)
+int rocev2_mr_publish(struct rocev2_mr *mr, struct ib_pd *pd)
 {
 	struct rocev2_dev *dev = mr->dev;
 	u32 step = rocev2_device_random();
@@ -49,6 +62,9 @@ static int mr_publish(struct rocev2_mr *mr, struct ib_pd *pd)
 
 	mr->ibmr.device = pd->device;
 	mr->ibmr.pd = pd;
+	err = mr_count(mr);
+	if (err)
+		return err;
 
 	/*
 	 * Reserved first, stored when the key is in the region: a look-up
@@ -61,57 +77,105 @@ static int mr_publish(struct rocev2_mr *mr, struct ib_pd *pd)
 				GFP_KERNEL);
 	xa_unlock(&dev->mr_xa);
 	if (err < 0)
-		return err;
+		goto err_uncount;
 
-	mr->lkey = mr->index << 8 | (step & 0xff);
-	mr->rkey = mr->lkey;
+	mr->rkey = mr->index << 8 | (step & 0xff);
+	mr->lkey = mr->type == ROCEV2_MR_WINDOW ? 0 : mr->rkey;
 	mr->ibmr.lkey = mr->lkey;
 	mr->ibmr.rkey = mr->rkey;
 
 	err = xa_err(xa_store(&dev->mr_xa, mr->index, mr, GFP_KERNEL));
-	if (err)
+	if (err) {
 		xa_erase(&dev->mr_xa, mr->index);
+		goto err_uncount;
+	}
+	return 0;
+
+err_uncount:
+	mr_uncount(mr);
 	return err;
 }
 
-static struct rocev2_mr *mr_new(struct ib_pd *pd, enum rocev2_mr_type type,
-				int access)
+/**
+ * rocev2_mr_unpublish() - undo rocev2_mr_publish()
+ * @mr: region or window
+ *
+ * When it returns nobody finds it and nobody uses it. Sleeps.
+ */
+void rocev2_mr_unpublish(struct rocev2_mr *mr)
 {
-	struct rocev2_mr *mr;
+	rocev2_mr_set_state(mr, ROCEV2_MR_INVALID);
+	xa_erase(&mr->dev->mr_xa, mr->index);
+	mr_uncount(mr);
+	rocev2_mr_drain(mr);
+}
 
-	mr = kzalloc_obj(*mr, GFP_KERNEL_ACCOUNT);
-	if (!mr)
-		return NULL;
+/**
+ * rocev2_mr_drain() - drop the first reference and wait for the others
+ * @mr: region or window that cannot be found any more
+ *
+ * Sleeps.
+ */
+void rocev2_mr_drain(struct rocev2_mr *mr)
+{
+	if (refcount_dec_and_test(&mr->ref))
+		complete(&mr->released);
+	wait_for_completion(&mr->released);
+}
 
+/**
+ * rocev2_mr_init() - what all regions and windows begin with
+ * @mr: zeroed
+ * @pd: protection domain
+ * @type: what it is
+ * @access: IB_ACCESS_*
+ */
+void rocev2_mr_init(struct rocev2_mr *mr, struct ib_pd *pd,
+		    enum rocev2_mr_type type, int access)
+{
 	mr->dev = to_rocev2_dev(pd->device);
 	mr->type = type;
 	mr->access = access;
 	mr->state = ROCEV2_MR_INVALID;
 	mr->page_shift = PAGE_SHIFT;
+	spin_lock_init(&mr->lock);
 	refcount_set(&mr->ref, 1);
 	init_completion(&mr->released);
+}
+
+/**
+ * rocev2_mr_new() - a region, not published yet
+ * @pd: protection domain
+ * @type: what it is
+ * @access: IB_ACCESS_*
+ *
+ * Return: the region or NULL.
+ */
+struct rocev2_mr *rocev2_mr_new(struct ib_pd *pd, enum rocev2_mr_type type,
+				int access)
+{
+	struct rocev2_mr *mr;
+
+	mr = kzalloc_obj(*mr, GFP_KERNEL_ACCOUNT);
+	if (mr)
+		rocev2_mr_init(mr, pd, type, access);
 	return mr;
 }
 
-/* Not published, or unpublished and without references */
-static void mr_free(struct rocev2_mr *mr)
+/**
+ * rocev2_mr_free() - give a region and its memory up
+ * @mr: not published, or unpublished
+ *
+ * Sleeps.
+ */
+void rocev2_mr_free(struct rocev2_mr *mr)
 {
+	rocev2_mr_dmabuf_release(mr);
 	ib_umem_release(mr->umem);
 	kvfree(mr->pages);
 	kvfree(mr->kva);
 	kvfree(mr->next_kva);
 	kfree_rcu(mr, rcu);
-}
-
-/* The region counts from here on; look-ups pair with this store */
-static void mr_set_state(struct rocev2_mr *mr, enum rocev2_mr_state state)
-{
-	smp_store_release(&mr->state, state);	/* partner: mr_state() */
-}
-
-static enum rocev2_mr_state mr_state(const struct rocev2_mr *mr)
-{
-	return smp_load_acquire(&mr->state);	/* partner: mr_set_state() */
 }
 
 /**
@@ -132,16 +196,16 @@ struct ib_mr *rocev2_mr_get_dma(struct ib_pd *pd, int access)
 	if (pd->uobject)
 		return ERR_PTR(-EPERM);
 
-	mr = mr_new(pd, ROCEV2_MR_DMA, access);
+	mr = rocev2_mr_new(pd, ROCEV2_MR_DMA, access);
 	if (!mr)
 		return ERR_PTR(-ENOMEM);
 
 	mr->ibmr.type = IB_MR_TYPE_DMA;
 	mr->length = U64_MAX;
 	mr->state = ROCEV2_MR_VALID;
-	err = mr_publish(mr, pd);
+	err = rocev2_mr_publish(mr, pd);
 	if (err) {
-		mr_free(mr);
+		rocev2_mr_free(mr);
 		return ERR_PTR(err);
 	}
 	return &mr->ibmr;
@@ -169,7 +233,15 @@ static int mr_fill_pages(struct rocev2_mr *mr)
 	return n == mr->npages ? 0 : -EINVAL;
 }
 
-static int mr_pin(struct rocev2_mr *mr, u64 start, u64 length)
+/**
+ * rocev2_mr_pin() - pin a user's memory for a region
+ * @mr: region without memory, its access rights set
+ * @start: address in the calling process
+ * @length: bytes; 0: nothing to pin
+ *
+ * Sleeps. Return: 0, -ENOMEM, -EFAULT.
+ */
+int rocev2_mr_pin(struct rocev2_mr *mr, u64 start, u64 length)
 {
 	struct ib_umem *umem;
 	int err;
@@ -190,6 +262,47 @@ static int mr_pin(struct rocev2_mr *mr, u64 start, u64 length)
 }
 
 /**
+ * rocev2_mr_check() - may a user register so?
+ * @access: IB_ACCESS_*
+ * @virt_addr: first address that SGEs and peers will use
+ * @length: bytes
+ *
+ * Return: 0; -EOPNOTSUPP for rights that this device does not have, -EINVAL
+ * for a range that wraps or is too large, or for remote writing without local
+ * (IBA 10.6.3.1).
+ */
+int rocev2_mr_check(int access, u64 virt_addr, u64 length)
+{
+	u64 end;
+
+	if (access & ~ROCEV2_MR_ACCESS_OK)
+		return -EOPNOTSUPP;
+	if ((access & (IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_ATOMIC)) &&
+	    !(access & IB_ACCESS_LOCAL_WRITE))
+		return -EINVAL;
+	if (length > MR_MAX_LEN ||
+	    (length && check_add_overflow(virt_addr, length - 1, &end)))
+		return -EINVAL;
+	return 0;
+}
+
+/**
+ * rocev2_mr_set_range() - where a user's region lies for SGEs and peers
+ * @mr: region, not published yet
+ * @virt_addr: its first address
+ * @length: bytes
+ */
+void rocev2_mr_set_range(struct rocev2_mr *mr, u64 virt_addr, u64 length)
+{
+	mr->ibmr.type = IB_MR_TYPE_USER;
+	mr->ibmr.iova = virt_addr;
+	mr->ibmr.length = length;
+	mr->ibmr.page_size = PAGE_SIZE;
+	mr->iova = virt_addr;
+	mr->length = length;
+}
+
+/**
  * rocev2_mr_reg_user() - register a user's memory
  * @pd: of the user
  * @start: address in the process
@@ -200,166 +313,81 @@ static int mr_pin(struct rocev2_mr *mr, u64 start, u64 length)
  *
  * Pins the pages. Sleeps. Return: the region; -EOPNOTSUPP for access rights
  * that this device does not have, -EINVAL for a range that wraps or is too
- * large and for FLUSH_PERSISTENT on memory that is not, -ENOMEM (RLIMIT_MEMLOCK too), -EFAULT.
+ * large, or for FLUSH_PERSISTENT on memory that is not, -ENOMEM
+ * (RLIMIT_MEMLOCK too), -EFAULT.
  */
 struct ib_mr *rocev2_mr_reg_user(struct ib_pd *pd, u64 start, u64 length,
 				 u64 virt_addr, int access,
 				 struct ib_udata *udata)
 {
 	struct rocev2_mr *mr;
-	u64 end;
 	int err;
 
-	if (access & ~MR_ACCESS_OK)
-		return ERR_PTR(-EOPNOTSUPP);
-	if ((access & (IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_ATOMIC)) &&
-	    !(access & IB_ACCESS_LOCAL_WRITE))
-		return ERR_PTR(-EINVAL);	/* IBA 10.6.3.1 */
-	if (length > MR_MAX_LEN ||
-	    (length && check_add_overflow(virt_addr, length - 1, &end)))
-		return ERR_PTR(-EINVAL);
+	err = rocev2_mr_check(access, virt_addr, length);
+	if (err)
+		return ERR_PTR(err);
 
-	mr = mr_new(pd, ROCEV2_MR_USER, access);
+	mr = rocev2_mr_new(pd, ROCEV2_MR_USER, access);
 	if (!mr)
 		return ERR_PTR(-ENOMEM);
 
-	mr->ibmr.type = IB_MR_TYPE_USER;
-	mr->ibmr.iova = virt_addr;
-	mr->ibmr.length = length;
-	mr->ibmr.page_size = PAGE_SIZE;
-	mr->iova = virt_addr;
-	mr->length = length;
-	err = mr_pin(mr, start, length);
+	rocev2_mr_set_range(mr, virt_addr, length);
+	err = rocev2_mr_pin(mr, start, length);
 	if (err)
 		goto err_free;
 
 	mr->state = ROCEV2_MR_VALID;
-	err = mr_publish(mr, pd);
+	err = rocev2_mr_publish(mr, pd);
 	if (err)
 		goto err_free;
 	return &mr->ibmr;
 
 err_free:
-	mr_free(mr);
+	rocev2_mr_free(mr);
 	return ERR_PTR(err);
 }
 
 ROCEV2_EXPORT_FOR_TEST(rocev2_mr_reg_user);
 
 /**
- * rocev2_mr_alloc() - ib_device_ops.alloc_mr: a region for fast registration
- * @pd: of a kernel consumer
- * @mr_type: IB_MR_TYPE_MEM_REG
- * @max_num_sg: pages it must have room for
- *
- * Sleeps. Return: the region; -EOPNOTSUPP for other types, -EINVAL for too
- * many pages, -EPERM for a user's PD, -ENOMEM.
- */
-struct ib_mr *rocev2_mr_alloc(struct ib_pd *pd, enum ib_mr_type mr_type,
-			      u32 max_num_sg)
-{
-	struct rocev2_mr *mr;
-	int err = -ENOMEM;
-
-	if (pd->uobject)
-		return ERR_PTR(-EPERM);
-	if (mr_type != IB_MR_TYPE_MEM_REG)
-		return ERR_PTR(-EOPNOTSUPP);
-	if (!max_num_sg || max_num_sg > ROCEV2_MAX_FMR_PAGES)
-		return ERR_PTR(-EINVAL);
-
-	mr = mr_new(pd, ROCEV2_MR_FAST, 0);
-	if (!mr)
-		return ERR_PTR(-ENOMEM);
-
-	mr->ibmr.type = mr_type;
-	mr->max_pages = max_num_sg;
-	mr->kva = kvcalloc(max_num_sg, sizeof(void *), GFP_KERNEL);
-	mr->next_kva = kvcalloc(max_num_sg, sizeof(void *), GFP_KERNEL);
-	if (!mr->kva || !mr->next_kva)
-		goto err_free;
-
-	mr->state = ROCEV2_MR_FREE;
-	err = mr_publish(mr, pd);
-	if (err)
-		goto err_free;
-	return &mr->ibmr;
-
-err_free:
-	mr_free(mr);
-	return ERR_PTR(err);
-}
-
-ROCEV2_EXPORT_FOR_TEST(rocev2_mr_alloc);
-
-static int mr_set_page(struct ib_mr *ibmr, u64 addr)
-{
-	struct rocev2_mr *mr = to_rocev2_mr(ibmr);
-
-	if (mr->next_npages == mr->max_pages)
-		return -ENOMEM;
-	mr->next_kva[mr->next_npages++] = (void *)(uintptr_t)addr;
-	return 0;
-}
-
-/**
- * rocev2_mr_map_sg() - ib_device_ops.map_mr_sg
- * @ibmr: from rocev2_mr_alloc(), its page_size set by the core
- * @sg: DMA-mapped by the consumer: with virtual DMA, kernel addresses
- * @sg_nents: number of entries
- * @sg_offset: bytes to skip in the first entry
- *
- * What is mapped comes into force with IB_WR_REG_MR. A consumer may map before
- * it posts the invalidation of the previous use, so that is not disturbed.
- *
- * Return: number of entries mapped, or -EINVAL.
- */
-int rocev2_mr_map_sg(struct ib_mr *ibmr, struct scatterlist *sg, int sg_nents,
-		     unsigned int *sg_offset)
-{
-	struct rocev2_mr *mr = to_rocev2_mr(ibmr);
-
-	if (mr->type != ROCEV2_MR_FAST || !is_power_of_2(ibmr->page_size))
-		return -EINVAL;
-
-	mr->next_npages = 0;
-	return ib_sg_to_pages(ibmr, sg, sg_nents, sg_offset, mr_set_page);
-}
-
-ROCEV2_EXPORT_FOR_TEST(rocev2_mr_map_sg);
-
-/**
  * rocev2_mr_dereg() - ib_device_ops.dereg_mr
  * @ibmr: any region
  * @udata: not used
  *
- * When it returns, nobody touches the memory any more. Sleeps. Return: 0.
+ * When it returns, nobody touches the memory any more. Sleeps. Return: 0;
+ * -EBUSY while windows are bound to the region (IBA 11.2.8.4). A process that
+ * ends has its windows taken away first or its region tried again.
  */
 int rocev2_mr_dereg(struct ib_mr *ibmr, struct ib_udata *udata)
 {
 	struct rocev2_mr *mr = to_rocev2_mr(ibmr);
 
-	mr_set_state(mr, ROCEV2_MR_INVALID);
-	xa_erase(&mr->dev->mr_xa, mr->index);
-	if (refcount_dec_and_test(&mr->ref))
-		complete(&mr->released);
-	wait_for_completion(&mr->released);
-	mr_free(mr);
+	if (!mr->replaced) {
+		if (!rocev2_mr_freeze(mr))
+			return -EBUSY;
+		rocev2_mr_unpublish(mr);
+	}
+	rocev2_mr_free(mr);
 	return 0;
 }
 
 ROCEV2_EXPORT_FOR_TEST(rocev2_mr_dereg);
 
-/* Who looks at a fast region has BH off: see rocev2_mr_invalidate() */
+/* Can it be taken away in atomic context? See rocev2_mr_quiesce() */
+static bool mr_is_brief(const struct rocev2_mr *mr)
+{
+	return mr->type == ROCEV2_MR_FAST || mr->type == ROCEV2_MR_WINDOW;
+}
+
 static void mr_enter(const struct rocev2_mr *mr)
 {
-	if (mr->type == ROCEV2_MR_FAST)
+	if (mr_is_brief(mr))
 		local_bh_disable();
 }
 
 static void mr_leave(const struct rocev2_mr *mr)
 {
-	if (mr->type == ROCEV2_MR_FAST)
+	if (mr_is_brief(mr))
 		local_bh_enable();
 }
 
@@ -403,22 +431,53 @@ static bool mr_allows(const struct rocev2_mr *mr, const struct ib_pd *pd,
 	return false;
 }
 
-/* By key's index, referenced, or NULL */
-static struct rocev2_mr *mr_find(struct rocev2_dev *dev, u32 key)
+/**
+ * rocev2_mr_find() - the region or window that a key's index means
+ * @dev: device
+ * @key: any key; its low 8 bits do not count
+ *
+ * One that has no references left has gone or has been replaced: then there
+ * is none, or a newer one, to be found.
+ *
+ * Any context but hard interrupt. Return: referenced, BH off if it is a fast
+ * region or a window, until rocev2_mr_drop(); or NULL.
+ */
+struct rocev2_mr *rocev2_mr_find(struct rocev2_dev *dev, u32 key)
 {
 	struct rocev2_mr *mr;
 
 	rcu_read_lock();
-	mr = xa_load(&dev->mr_xa, key >> 8);
-	if (mr) {
+	while ((mr = xa_load(&dev->mr_xa, key >> 8))) {
 		mr_enter(mr);
-		if (!refcount_inc_not_zero(&mr->ref)) {
-			mr_leave(mr);
-			mr = NULL;
-		}
+		if (refcount_inc_not_zero(&mr->ref))
+			break;
+		mr_leave(mr);
 	}
 	rcu_read_unlock();
 	return mr;
+}
+
+/* As rocev2_mr_get(), but a window may be what is found */
+static struct rocev2_mr *mr_look_up(struct rocev2_dev *dev,
+				    const struct ib_pd *pd, u32 key, u64 va,
+				    u64 len, enum rocev2_mr_use use)
+{
+	struct rocev2_mr *mr = rocev2_mr_find(dev, key);
+
+	if (!mr)
+		return NULL;
+
+	if (mr_is_brief(mr)) {
+		atomic_inc(&mr->users);
+		/* user first, state second; partner: rocev2_mr_quiesce() */
+		smp_mb__after_atomic();
+	}
+	if (rocev2_mr_state(mr) == ROCEV2_MR_VALID &&
+	    mr_allows(mr, pd, key, use) && mr_in_bounds(mr, va, len))
+		return mr;
+
+	rocev2_mr_put(mr);
+	return NULL;
 }
 
 /**
@@ -433,6 +492,7 @@ static struct rocev2_mr *mr_find(struct rocev2_dev *dev, u32 key)
  *
  * Any context but hard interrupt. A fast region comes with BH off until
  * rocev2_mr_put(), which the same context must call without having slept.
+ * For a peer's access see rocev2_mr_get_remote(): windows are not found here.
  *
  * Return: the region with a reference, NULL if the access is not allowed.
  */
@@ -440,34 +500,56 @@ struct rocev2_mr *rocev2_mr_get(struct rocev2_dev *dev, struct ib_pd *pd,
 				u32 key, u64 va, u64 len,
 				enum rocev2_mr_use use)
 {
-	struct rocev2_mr *mr = mr_find(dev, key);
+	struct rocev2_mr *mr = mr_look_up(dev, pd, key, va, len, use);
 
-	if (!mr)
+	if (mr && mr->type == ROCEV2_MR_WINDOW) {
+		rocev2_mr_put(mr);
 		return NULL;
-
-	if (mr->type == ROCEV2_MR_FAST) {
-		atomic_inc(&mr->users);
-		/* user first, state second; partner: rocev2_mr_invalidate() */
-		smp_mb__after_atomic();
 	}
-	if (mr_state(mr) == ROCEV2_MR_VALID && mr_allows(mr, pd, key, use) &&
-	    mr_in_bounds(mr, va, len))
-		return mr;
-
-	rocev2_mr_put(mr);
-	return NULL;
+	return mr;
 }
 
 ROCEV2_EXPORT_FOR_TEST(rocev2_mr_get);
 
-/* Undo mr_find() */
-static void mr_drop(struct rocev2_mr *mr)
+/**
+ * rocev2_mr_get_remote() - find what a peer's R_Key means and check its access
+ * @qp: QP that the request came to
+ * @key: R_Key of a region or of a window
+ * @va: first byte of the access
+ * @len: its length, not 0
+ * @use: ROCEV2_MR_REMOTE_*
+ *
+ * As rocev2_mr_get(). A window of type 2 serves the QP that it was bound on
+ * alone (IBA 10.6.7.2). A window comes with BH off, as a fast region does; its
+ * addresses are those that the peer uses.
+ *
+ * Return: the region or window with a reference, NULL if it is not allowed.
+ */
+struct rocev2_mr *rocev2_mr_get_remote(const struct rocev2_qp *qp, u32 key,
+				       u64 va, u64 len, enum rocev2_mr_use use)
 {
-	bool fast = mr->type == ROCEV2_MR_FAST;
+	struct rocev2_mr *mr = mr_look_up(qp->dev, qp->pd, key, va, len, use);
+
+	if (mr && mr->type == ROCEV2_MR_WINDOW && !rocev2_mw_serves(mr, qp)) {
+		rocev2_mr_put(mr);
+		return NULL;
+	}
+	return mr;
+}
+
+ROCEV2_EXPORT_FOR_TEST(rocev2_mr_get_remote);
+
+/**
+ * rocev2_mr_drop() - undo rocev2_mr_find()
+ * @mr: may be gone afterwards
+ */
+void rocev2_mr_drop(struct rocev2_mr *mr)
+{
+	bool brief = mr_is_brief(mr);
 
 	if (refcount_dec_and_test(&mr->ref))
 		complete(&mr->released);
-	if (fast)
+	if (brief)
 		local_bh_enable();
 }
 
@@ -477,15 +559,34 @@ static void mr_drop(struct rocev2_mr *mr)
  */
 void rocev2_mr_put(struct rocev2_mr *mr)
 {
-	if (mr->type == ROCEV2_MR_FAST) {
-		/* our copies come before it; partner: rocev2_mr_invalidate() */
+	if (mr_is_brief(mr)) {
+		/* our copies come before it; partner: rocev2_mr_quiesce() */
 		smp_mb__before_atomic();
 		atomic_dec(&mr->users);
 	}
-	mr_drop(mr);
+	rocev2_mr_drop(mr);
 }
 
 ROCEV2_EXPORT_FOR_TEST(rocev2_mr_put);
+
+/**
+ * rocev2_mr_quiesce() - end the use of a fast region or window, in any context
+ * @mr: fast region or window; the caller serializes changes of its state
+ *
+ * Once the consumer sees that its invalidation is complete it may use the
+ * memory for something else, so this waits until nobody copies from or to it.
+ * Holders have BH off and do not sleep: the wait is as long as one copy, and
+ * no holder can be below us on this CPU. Holders take none of our locks, so
+ * any of them may be held here; but no region that could be taken away.
+ */
+void rocev2_mr_quiesce(struct rocev2_mr *mr)
+{
+	rocev2_mr_set_state(mr, ROCEV2_MR_FREE);
+	/* state first, users second; partner: mr_look_up() */
+	smp_mb();
+	while (atomic_read_acquire(&mr->users))
+		cpu_relax();
+}
 
 /* Neighbours in memory of pages[@i] that are neighbours here too */
 static u32 mr_run(const struct rocev2_mr *mr, u64 i, u32 have, u32 want)
@@ -520,13 +621,15 @@ void *rocev2_mr_ptr(struct rocev2_mr *mr, u64 va, u32 *len)
 		return (void *)(uintptr_t)va;
 
 	pos = mr->first_off + (va - mr->iova);
+	if (mr->vaddr)
+		return mr->vaddr + pos;
 	i = pos >> mr->page_shift;
 	if (i >= mr->npages)
 		return NULL;
 	off = pos & ((1U << mr->page_shift) - 1);
 	n = (1U << mr->page_shift) - off;
 
-	if (mr->type == ROCEV2_MR_FAST) {
+	if (mr->kva) {
 		*len = min(*len, n);
 		return mr->kva[i] + off;
 	}
@@ -694,104 +797,3 @@ int rocev2_mr_atomic_faa(struct rocev2_mr *mr, u64 va, u64 add, u64 *orig)
 }
 
 ROCEV2_EXPORT_FOR_TEST(rocev2_mr_atomic_faa);
-
-static int mr_check_invalidate(const struct rocev2_mr *mr,
-			       const struct ib_pd *pd, u32 key, bool remote)
-{
-	if (mr->type != ROCEV2_MR_FAST || mr->ibmr.pd != pd)
-		return -EINVAL;
-	if (key != (remote ? mr->rkey : mr->lkey))
-		return -EINVAL;
-	if (mr_state(mr) == ROCEV2_MR_INVALID)
-		return -EINVAL;
-	/* A peer can only take away what it was given */
-	if (remote && !(mr->access & MR_ACCESS_REMOTE))
-		return -EINVAL;
-	return 0;
-}
-
-/**
- * rocev2_mr_invalidate() - end a fast registration (IBA 10.6.5)
- * @dev: device
- * @pd: protection domain of the QP
- * @key: key to invalidate
- * @remote: a peer asks (SEND with invalidate), not IB_WR_LOCAL_INV
- *
- * The consumer may unmap and reuse its pages once it sees the completion, so
- * this waits until nobody copies from or to them. Holders of a fast region
- * have BH off and do not sleep: the wait is as long as one copy, and no holder
- * can be below us on this CPU. Holders take none of our locks, so any of them
- * may be held here; but no region.
- *
- * Return: 0, -EINVAL if the key is not one that may be invalidated so.
- */
-int rocev2_mr_invalidate(struct rocev2_dev *dev, struct ib_pd *pd, u32 key,
-			 bool remote)
-{
-	struct rocev2_mr *mr = mr_find(dev, key);
-	int err;
-
-	if (!mr)
-		return -EINVAL;
-
-	err = mr_check_invalidate(mr, pd, key, remote);
-	if (!err) {
-		mr_set_state(mr, ROCEV2_MR_FREE);
-		/* state first, users second; partner: rocev2_mr_get() */
-		smp_mb();
-		while (atomic_read_acquire(&mr->users))
-			cpu_relax();
-	}
-	mr_drop(mr);
-	return err;
-}
-
-ROCEV2_EXPORT_FOR_TEST(rocev2_mr_invalidate);
-
-/**
- * rocev2_mr_fast_reg() - put a mapping into force (IB_WR_REG_MR)
- * @mr: from rocev2_mr_alloc(), mapped by rocev2_mr_map_sg(), not in force
- * @pd: protection domain of the QP
- * @key: the key to use: the consumer may choose its low 8 bits
- * @access: IB_ACCESS_*
- *
- * Called by the QP's runner; a consumer has one work request per region under
- * way. Reads ibmr->iova now, because consumers change it after mapping.
- *
- * Return: 0, -EINVAL if the region, the key or the state does not fit.
- */
-int rocev2_mr_fast_reg(struct rocev2_mr *mr, struct ib_pd *pd, u32 key,
-		       int access)
-{
-	u32 shift, npages;
-	u64 iova, off;
-
-	if (mr->type != ROCEV2_MR_FAST || mr->ibmr.pd != pd ||
-	    key >> 8 != mr->index || (access & ~MR_ACCESS_OK))
-		return -EINVAL;
-	if (mr_state(mr) != ROCEV2_MR_FREE)
-		return -EINVAL;
-
-	npages = mr->next_npages;
-	if (!npages)
-		return -EINVAL;
-	shift = ilog2(mr->ibmr.page_size);
-	iova = mr->ibmr.iova;
-	off = iova & (mr->ibmr.page_size - 1);
-	if (off + mr->ibmr.length > (u64)npages << shift)
-		return -EINVAL;
-
-	memcpy(mr->kva, mr->next_kva, npages * sizeof(*mr->kva));
-	mr->npages = npages;
-	mr->page_shift = shift;
-	mr->first_off = off;
-	mr->iova = iova;
-	mr->length = mr->ibmr.length;
-	mr->access = access;
-	mr->lkey = key;
-	mr->rkey = key;
-	mr_set_state(mr, ROCEV2_MR_VALID);
-	return 0;
-}
-
-ROCEV2_EXPORT_FOR_TEST(rocev2_mr_fast_reg);

@@ -13,17 +13,21 @@
 #include <rdma/ib_verbs.h>
 #include <rdma/ib_umem.h>
 
+struct dma_buf;
 struct rocev2_dev;
+struct rocev2_qp;
 
 enum rocev2_mr_type {
 	ROCEV2_MR_USER,		/* pinned user memory */
 	ROCEV2_MR_DMA,		/* all kernel memory, address = virtual address */
 	ROCEV2_MR_FAST,		/* alloc_mr + map_mr_sg + IB_WR_REG_MR */
+	ROCEV2_MR_DMABUF,	/* a dma-buf that the CPU can map */
+	ROCEV2_MR_WINDOW,	/* of a struct rocev2_window, see mw.h */
 };
 
 enum rocev2_mr_state {
 	ROCEV2_MR_INVALID,	/* keys are refused */
-	ROCEV2_MR_FREE,		/* fast MR: waits for IB_WR_REG_MR */
+	ROCEV2_MR_FREE,		/* fast MR, window: waits to be bound */
 	ROCEV2_MR_VALID,
 };
 
@@ -36,7 +40,10 @@ struct rocev2_mr {
 	refcount_t ref;
 	struct completion released;
 	struct rcu_head rcu;
-	atomic_t users;		/* fast MR: accesses under way, BH off */
+	atomic_t users;		/* fast MR, window: accesses, BH off */
+	atomic_t windows;	/* bound to it, or ROCEV2_MR_FROZEN */
+	bool replaced;		/* rereg: another has its keys */
+	spinlock_t lock;	/* fast MR: changes of state, BH */
 
 	/* written before VALID is published (release), constant while VALID */
 	enum rocev2_mr_state state;
@@ -54,6 +61,8 @@ struct rocev2_mr {
 	void **next_kva;	/* fast MR: of map_mr_sg, until IB_WR_REG_MR */
 	u32 next_npages;
 	struct ib_umem *umem;
+	struct dma_buf *dmabuf;
+	void *vaddr;		/* where all of @dmabuf is mapped */
 };
 
 /* What a key is used for; picks lkey or rkey and the access bit to demand */
@@ -85,6 +94,10 @@ static inline struct rocev2_mr *to_rocev2_mr(struct ib_mr *ibmr)
 struct rocev2_mr *rocev2_mr_get(struct rocev2_dev *dev, struct ib_pd *pd,
 				u32 key, u64 va, u64 len,
 				enum rocev2_mr_use use);
+/* The same for a peer's R_Key, which may be a window's */
+struct rocev2_mr *rocev2_mr_get_remote(const struct rocev2_qp *qp, u32 key,
+				       u64 va, u64 len,
+				       enum rocev2_mr_use use);
 void rocev2_mr_put(struct rocev2_mr *mr);
 
 /*
@@ -105,7 +118,7 @@ int rocev2_mr_atomic_cas(struct rocev2_mr *mr, u64 va, u64 compare, u64 swap,
 			 u64 *orig);
 int rocev2_mr_atomic_faa(struct rocev2_mr *mr, u64 va, u64 add, u64 *orig);
 
-/* Remote (SEND with invalidate) and local (IB_WR_LOCAL_INV) invalidation */
+/* mr_fast.c: invalidation of a region; work requests: rocev2_mw_invalidate() */
 int rocev2_mr_invalidate(struct rocev2_dev *dev, struct ib_pd *pd, u32 key,
 			 bool remote);
 /* IB_WR_REG_MR on a fast MR */
@@ -121,6 +134,11 @@ struct ib_mr *rocev2_mr_get_dma(struct ib_pd *pd, int access);
 struct ib_mr *rocev2_mr_reg_user(struct ib_pd *pd, u64 start, u64 length,
 				 u64 virt_addr, int access,
 				 struct ib_udata *udata);
+struct ib_mr *rocev2_mr_reg_dmabuf(struct ib_pd *pd, u64 offset, u64 length,
+				   u64 virt_addr, int fd, int access);
+struct ib_mr *rocev2_mr_rereg_user(struct ib_mr *ibmr, int flags, u64 start,
+				   u64 length, u64 virt_addr, int access,
+				   struct ib_pd *pd, struct ib_udata *udata);
 struct ib_mr *rocev2_mr_alloc(struct ib_pd *pd, enum ib_mr_type mr_type,
 			      u32 max_num_sg);
 int rocev2_mr_map_sg(struct ib_mr *ibmr, struct scatterlist *sg, int sg_nents,

@@ -12,6 +12,7 @@
 #include <linux/slab.h>
 #include <linux/xarray.h>
 #include <rdma/uverbs_ioctl.h>
+#include "mw.h"
 #include "qp.h"
 #include "sched.h"
 #include "testing.h"
@@ -495,6 +496,7 @@ void rocev2_qp_reset(struct rocev2_qp *qp)
 	rocev2_qp_set_state(qp, IB_QPS_RESET);
 	rocev2_qp_unlock(qp);
 	qp_halt(qp);
+	rocev2_mw_release_qp(qp);
 
 	rocev2_qp_claim(qp);
 	qp_drop_path(qp);
@@ -676,6 +678,7 @@ static void qp_init(struct rocev2_qp *qp, struct ib_qp *ibqp,
 
 	refcount_set(&qp->ref, 1);
 	init_completion(&qp->released);
+	INIT_LIST_HEAD(&qp->windows);
 	mutex_init(&qp->mutex);
 	spin_lock_init(&qp->resp.lock);
 	spin_lock_init(&qp->sq.lock);

@@ -6,6 +6,7 @@
  *
  *   rtnl -> rocev2_device_lock -> qp->mutex -> resp.lock -> sq.lock ->
  *   sq.post_lock | rq.lock -> cq->lock
+ *   resp.lock | sq.lock -> dev->mw_lock | mr->lock
  *
  * resp.lock and sq.lock are BH spinlocks; post_lock, rq.lock and cq->lock are
  * irqsave, because kernel users post and poll with interrupts off. Nothing is
@@ -44,6 +45,7 @@ struct rocev2_swqe {
 	union {
 		__be32 imm;
 		u32 inv_rkey;
+		u32 mw_rkey;		/* IB_WR_BIND_MW: the window's key */
 	};
 	u32 rkey;
 	u64 remote_addr;
@@ -66,6 +68,11 @@ struct rocev2_swqe {
 			struct rocev2_mr *reg_mr;
 			u32 reg_key;
 			int reg_access;
+		};
+		struct {		/* IB_WR_BIND_MW; @rkey: its new key */
+			u64 mw_length;
+			u32 mw_lkey;	/* of the region */
+			int mw_access;
 		};
 	};
 	u32 length;			/* payload bytes */
@@ -270,6 +277,8 @@ struct rocev2_qp {
 	struct rocev2_sq sq;
 	struct rocev2_resp resp;
 	struct rocev2_rq rq;
+
+	struct list_head windows;	/* type 2, bound on it; dev->mw_lock */
 };
 
 /* What the core allocates; freed by it after destroy, our part by RCU */

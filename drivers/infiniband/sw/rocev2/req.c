@@ -9,6 +9,7 @@
 #include <rdma/ib_verbs.h>
 #include <rocev2/wire.h>
 #include "burst.h"
+#include "mw.h"
 #include "sched.h"
 
 /* Request packets with payload in flight, per QP */
@@ -40,7 +41,8 @@ static bool req_is_read(const struct rocev2_swqe *wqe)
 
 static bool req_is_local(const struct rocev2_swqe *wqe)
 {
-	return wqe->opcode == IB_WR_LOCAL_INV || wqe->opcode == IB_WR_REG_MR;
+	return wqe->opcode == IB_WR_LOCAL_INV ||
+	       wqe->opcode == IB_WR_REG_MR || wqe->opcode == IB_WR_BIND_MW;
 }
 
 /* Does the request take a receive WQE at the peer, and so a credit? */
@@ -110,9 +112,10 @@ static enum req_verdict req_local(struct rocev2_qp *qp, struct rocev2_swqe *wqe)
 	if (wqe->opcode == IB_WR_REG_MR)
 		err = rocev2_mr_fast_reg(wqe->reg_mr, qp->pd, wqe->reg_key,
 					 wqe->reg_access);
+	else if (wqe->opcode == IB_WR_BIND_MW)
+		err = rocev2_mw_bind(qp, wqe);
 	else
-		err = rocev2_mr_invalidate(qp->dev, qp->pd, wqe->inv_rkey,
-					   false);
+		err = rocev2_mw_invalidate(qp, wqe->inv_rkey, false);
 	wqe->first_psn = sq->psn;
 	wqe->last_psn = rocev2_psn_add(sq->psn, -1);
 	wqe->npkts = 0;

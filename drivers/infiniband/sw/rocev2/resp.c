@@ -8,6 +8,7 @@
  */
 #include <rdma/ib_verbs.h>
 #include <rocev2/wire.h>
+#include "mw.h"
 #include "resp.h"
 
 /* Fatal for the QP: NAK @syndrome goes out, then the QP is in ERR */
@@ -193,7 +194,7 @@ static bool resp_exec_send(struct resp_ctx *c)
 	if (!(pkt->op->flags & ROCEV2_OP_END))
 		return true;
 	if ((pkt->op->flags & ROCEV2_OP_IETH) &&
-	    rocev2_mr_invalidate(c->qp->dev, c->qp->pd, pkt->inv_rkey, true)) {
+	    rocev2_mw_invalidate(c->qp, pkt->inv_rkey, true)) {
 		resp_recv_error(c, IB_WC_LOC_ACCESS_ERR, ROCEV2_AETH_NAK_REM_ACCESS);
 		return false;
 	}
@@ -219,8 +220,8 @@ static bool resp_write_start(struct resp_ctx *c)
 	}
 	/* no key is looked at for a length of zero (IBA 9.7.4.1.5, R29) */
 	if (pkt->dmalen) {
-		mr = rocev2_mr_get(qp->dev, qp->pd, pkt->rkey, pkt->va,
-				   pkt->dmalen, ROCEV2_MR_REMOTE_WRITE);
+		mr = rocev2_mr_get_remote(qp, pkt->rkey, pkt->va, pkt->dmalen,
+					  ROCEV2_MR_REMOTE_WRITE);
 		if (!mr) {
 			resp_no_access(c);
 			return false;
@@ -242,8 +243,8 @@ static bool resp_write_place(struct resp_ctx *c)
 	struct rocev2_mr *mr;
 	int err;
 
-	mr = rocev2_mr_get(c->qp->dev, c->qp->pd, resp->rkey, resp->va,
-			   pkt->payload_len, ROCEV2_MR_REMOTE_WRITE);
+	mr = rocev2_mr_get_remote(c->qp, resp->rkey, resp->va, pkt->payload_len,
+				  ROCEV2_MR_REMOTE_WRITE);
 	if (!mr) {
 		resp_no_access(c);
 		return false;
@@ -298,8 +299,8 @@ static bool resp_exec_read(struct resp_ctx *c)
 		return false;
 	}
 	if (pkt->dmalen) {
-		mr = rocev2_mr_get(qp->dev, qp->pd, pkt->rkey, pkt->va,
-				   pkt->dmalen, ROCEV2_MR_REMOTE_READ);
+		mr = rocev2_mr_get_remote(qp, pkt->rkey, pkt->va, pkt->dmalen,
+					  ROCEV2_MR_REMOTE_READ);
 		if (!mr) {
 			resp_no_access(c);
 			return false;
@@ -334,8 +335,8 @@ static bool resp_exec_atomic(struct resp_ctx *c)
 		resp_invalid(c);
 		return false;
 	}
-	mr = rocev2_mr_get(qp->dev, qp->pd, pkt->rkey, pkt->va, sizeof(u64),
-			   ROCEV2_MR_REMOTE_ATOMIC);
+	mr = rocev2_mr_get_remote(qp, pkt->rkey, pkt->va, sizeof(u64),
+				  ROCEV2_MR_REMOTE_ATOMIC);
 	if (!mr) {
 		resp_no_access(c);
 		return false;

@@ -286,8 +286,9 @@ static enum resp_step resp_add(struct rocev2_qp *qp, struct rocev2_reply *r,
 				  4))
 		return RESP_FULL;
 	if (pkt.payload_len) {
-		src.mr = rocev2_mr_get(qp->dev, qp->pd, r->rkey, src.off,
-				       pkt.payload_len, ROCEV2_MR_REMOTE_READ);
+		src.mr = rocev2_mr_get_remote(qp, r->rkey, src.off,
+					      pkt.payload_len,
+					      ROCEV2_MR_REMOTE_READ);
 		if (!src.mr)
 			return RESP_GONE;
 	}

@@ -36,6 +36,9 @@ static_assert(offsetof(struct rxe_send_wr, wr.rdma.rkey) == 32);
 static_assert(offsetof(struct rxe_send_wr, wr.atomic.compare_add) == 32);
 static_assert(offsetof(struct rxe_send_wr, wr.atomic.swap) == 40);
 static_assert(offsetof(struct rxe_send_wr, wr.atomic.rkey) == 48);
+static_assert(offsetof(struct rxe_send_wr, wr.mw.length) == 32);
+static_assert(offsetof(struct rxe_send_wr, wr.mw.mr_lkey) == 40);
+static_assert(offsetof(struct rxe_send_wr, wr.mw.access) == 52);
 static_assert(offsetof(struct rxe_send_wr, wr.ud.remote_qkey) == 28);
 static_assert(offsetof(struct rxe_send_wr, wr.ud.ah_num) == 36);
 static_assert(sizeof(struct rxe_dma_info) == 24);
@@ -325,6 +328,9 @@ static int ring_map_opcode(u32 uop, u32 *op)
 	case IB_UVERBS_WR_ATOMIC_WRITE:
 		*op = IB_WR_ATOMIC_WRITE;
 		return 0;
+	case IB_UVERBS_WR_BIND_MW:
+		*op = IB_WR_BIND_MW;
+		return 0;
 	case IB_UVERBS_WR_SEND_WITH_INV:
 		*op = IB_WR_SEND_WITH_INV;
 		return 0;
@@ -347,6 +353,7 @@ static bool ring_opcode_allowed(enum ib_qp_type type, u32 op)
 static bool ring_opcode_inline(u32 op)
 {
 	return op != IB_WR_RDMA_READ && op != IB_WR_LOCAL_INV &&
+	       op != IB_WR_BIND_MW &&
 	       op != IB_WR_ATOMIC_CMP_AND_SWP &&
 	       op != IB_WR_ATOMIC_FETCH_AND_ADD && op != IB_WR_FLUSH;
 }
@@ -409,6 +416,14 @@ static int ring_fill_operands(const struct rocev2_qp *qp,
 		break;
 	case IB_WR_FLUSH:
 		return ring_fill_flush(wqe, wr);
+	case IB_WR_BIND_MW:
+		wqe->remote_addr = wr->wr.mw.addr;
+		wqe->mw_length = wr->wr.mw.length;
+		wqe->mw_lkey = wr->wr.mw.mr_lkey;
+		wqe->mw_rkey = wr->wr.mw.mw_rkey;
+		wqe->rkey = wr->wr.mw.rkey;
+		wqe->mw_access = wr->wr.mw.access;
+		break;
 	}
 	if (qp->type != IB_QPT_UD)
 		return 0;
@@ -498,7 +513,8 @@ static int ring_fill_send(const struct rocev2_qp *qp, struct rocev2_swqe *wqe,
 	}
 	if (wqe->flags & IB_SEND_INLINE)
 		err = ring_fill_inline(qp, wqe, raw->dma.length, data, room);
-	else if (wqe->opcode != IB_WR_LOCAL_INV && wqe->opcode != IB_WR_FLUSH)
+	else if (wqe->opcode != IB_WR_LOCAL_INV &&
+		 wqe->opcode != IB_WR_FLUSH && wqe->opcode != IB_WR_BIND_MW)
 		err = ring_fill_sges(qp, wqe, &raw->dma, data, room);
 	if (err)
 		return err;

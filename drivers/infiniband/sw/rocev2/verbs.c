@@ -13,8 +13,10 @@
 #include "cq.h"
 #include "device.h"
 #include "mr.h"
+#include "mw.h"
 #include "qp.h"
 #include "ring.h"
+#include "testing.h"
 
 /* The version that tools show as firmware; librxe prints three 16-bit parts */
 #define VERBS_FW_MAJOR	1
@@ -51,6 +53,7 @@ static void verbs_limits(struct ib_device_attr *attr)
 	attr->max_cq = ROCEV2_MAX_CQ;
 	attr->max_cqe = ROCEV2_MAX_CQE;
 	attr->max_mr = ROCEV2_MAX_MR;
+	attr->max_mw = ROCEV2_MAX_MW;
 	attr->max_pd = ROCEV2_MAX_PD;
 	attr->max_qp_rd_atom = ROCEV2_MAX_RD_ATOMIC;
 	attr->max_qp_init_rd_atom = ROCEV2_MAX_RD_ATOMIC;
@@ -84,7 +87,9 @@ static int verbs_query_device(struct ib_device *ibdev,
 				 IB_DEVICE_SRQ_RESIZE |
 				 IB_DEVICE_MEM_MGT_EXTENSIONS |
 				 IB_DEVICE_ATOMIC_WRITE |
-				 ROCEV2_DEVICE_FLUSH_CAPS;
+				 ROCEV2_DEVICE_FLUSH_CAPS |
+				 IB_DEVICE_MEM_WINDOW |
+				 IB_DEVICE_MEM_WINDOW_TYPE_2B;
 	attr->kernel_cap_flags = IBK_ALLOW_USER_UNREG;
 	attr->atomic_cap = IB_ATOMIC_HCA;
 	attr->masked_atomic_cap = IB_ATOMIC_NONE;
@@ -197,11 +202,15 @@ static void verbs_disassociate_ucontext(struct ib_ucontext *uctx)
 
 static int verbs_alloc_pd(struct ib_pd *pd, struct ib_udata *udata)
 {
-	return 0;
+	struct rocev2_dev *dev = to_rocev2_dev(pd->device);
+
+	return atomic_add_unless(&dev->pd_count, 1, ROCEV2_MAX_PD) ? 0 :
+								     -ENOMEM;
 }
 
 static int verbs_dealloc_pd(struct ib_pd *pd, struct ib_udata *udata)
 {
+	atomic_dec(&to_rocev2_dev(pd->device)->pd_count);
 	return 0;
 }
 
@@ -319,12 +328,14 @@ static int verbs_process_mad(struct ib_device *ibdev, int flags, u32 port_num,
 const struct ib_device_ops rocev2_verbs_ops = {
 	.alloc_hw_port_stats = rocev2_stats_alloc_port,
 	.alloc_mr = rocev2_mr_alloc,
+	.alloc_mw = rocev2_mw_alloc,
 	.alloc_pd = verbs_alloc_pd,
 	.alloc_ucontext = verbs_alloc_ucontext,
 	.create_ah = rocev2_ah_create,
 	.create_qp = rocev2_qp_create,
 	.create_srq = rocev2_srq_create,
 	.create_user_ah = rocev2_ah_create,
+	.dealloc_mw = rocev2_mw_dealloc,
 	.dealloc_pd = verbs_dealloc_pd,
 	.dealloc_ucontext = verbs_dealloc_ucontext,
 	.dereg_mr = rocev2_mr_dereg,
@@ -361,11 +372,14 @@ const struct ib_device_ops rocev2_verbs_ops = {
 	.query_qp = rocev2_qp_query,
 	.query_srq = rocev2_srq_query,
 	.req_notify_cq = rocev2_cq_req_notify,
+	.rereg_user_mr = rocev2_mr_rereg_user,
 
 	INIT_RDMA_OBJ_SIZE(ib_ah, rocev2_ah, ibah),
 	INIT_RDMA_OBJ_SIZE(ib_cq, rocev2_cq, ibcq),
+	INIT_RDMA_OBJ_SIZE(ib_mw, rocev2_mw, ibmw),
 	INIT_RDMA_OBJ_SIZE(ib_pd, rocev2_pd, ibpd),
 	INIT_RDMA_OBJ_SIZE(ib_qp, rocev2_ib_qp, ibqp),
 	INIT_RDMA_OBJ_SIZE(ib_srq, rocev2_srq, ibsrq),
 	INIT_RDMA_OBJ_SIZE(ib_ucontext, rocev2_ucontext, ibuc),
 };
+ROCEV2_EXPORT_FOR_TEST(rocev2_verbs_ops);

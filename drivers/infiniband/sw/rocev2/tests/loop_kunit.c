@@ -459,6 +459,7 @@ static struct loop_ctx *loop_setup(struct kunit *test,
 	l->dev->active_mtu = IB_MTU_4096;
 	l->dev->max_mtu = IB_MTU_4096;
 	xa_init_flags(&l->dev->mr_xa, XA_FLAGS_ALLOC);
+	spin_lock_init(&l->dev->mw_lock);
 	xa_init_flags(&l->dev->ah_xa, XA_FLAGS_ALLOC | XA_FLAGS_LOCK_IRQ);
 	l->pd.device = &l->dev->ibdev;
 	l->mr = rocev2_mr_get_dma(&l->pd, IB_ACCESS_LOCAL_WRITE |

@@ -79,6 +79,7 @@ static int mr_test_init(struct kunit *test)
 		.pages = t->pages,
 	};
 	t->mr->ibmr.pd = &t->f->pd;
+	spin_lock_init(&t->mr->lock);
 	refcount_set(&t->mr->ref, 1);
 	init_completion(&t->mr->released);
 	return xa_err(xa_store(&t->f->dev->mr_xa, MR_KEY >> 8, t->mr,
@@ -466,6 +467,7 @@ struct mr_writer {
 	u32 key;
 	u64 va;
 	unsigned long writes;
+	unsigned long misses;
 };
 
 /* A peer that writes as long as it is let */
@@ -482,6 +484,8 @@ static int mr_writer_fn(void *data)
 			rocev2_mr_copy_to(mr, w->va, w->t->buf, PAGE_SIZE);
 			rocev2_mr_put(mr);
 			w->writes++;
+		} else {
+			w->misses++;
 		}
 		cond_resched();
 	}
@@ -528,6 +532,66 @@ static void mr_test_invalidate_race(struct kunit *test)
 	free_pages((unsigned long)mem, 2);
 }
 
+/* A region of its own, of the same pages, under another key */
+static struct rocev2_mr *mr_rereg_new(struct kunit *test, u32 key)
+{
+	struct mr_test *t = test->priv;
+	struct rocev2_mr *mr = kzalloc(sizeof(*mr), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, mr);
+	*mr = *t->mr;
+	mr->pages = kvcalloc(MR_PAGES, sizeof(*mr->pages), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, mr->pages);
+	memcpy(mr->pages, t->pages, sizeof(t->pages));
+	mr->index = key >> 8;
+	mr->lkey = key;
+	mr->rkey = key;
+	spin_lock_init(&mr->lock);
+	refcount_set(&mr->ref, 1);
+	init_completion(&mr->released);
+	atomic_inc(&t->f->dev->mr_count);
+	KUNIT_ASSERT_EQ(test, xa_err(xa_store(&t->f->dev->mr_xa, mr->index, mr,
+					      GFP_KERNEL)), 0);
+	return mr;
+}
+
+/* A peer with a right that never goes sees none of many changes */
+static void mr_test_rereg_race(struct kunit *test)
+{
+	struct mr_test *t = test->priv;
+	struct mr_writer w = { .t = t, .key = 0x00abcd01, .va = MR_IOVA };
+	struct rocev2_mr *mr = mr_rereg_new(test, w.key);
+	struct task_struct *task;
+	int i;
+
+	memset(t->buf, 0x44, PAGE_SIZE);
+	task = kthread_run(mr_writer_fn, &w, "rocev2-writer");
+	KUNIT_ASSERT_FALSE(test, IS_ERR(task));
+	for (i = 0; i < 2000; i++) {
+		int access = IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE |
+			     (i & 1 ? IB_ACCESS_REMOTE_READ : 0);
+		struct ib_mr *next;
+
+		next = rocev2_mr_rereg_user(&mr->ibmr, IB_MR_REREG_ACCESS, 0, 0,
+					    0, access, NULL, NULL);
+		KUNIT_ASSERT_FALSE(test, IS_ERR(next));
+		KUNIT_EXPECT_PTR_NE(test, next, &mr->ibmr);
+		KUNIT_EXPECT_EQ(test, next->rkey, w.key);
+		KUNIT_EXPECT_EQ(test, rocev2_mr_dereg(&mr->ibmr, NULL), 0);
+		mr = to_rocev2_mr(next);
+		KUNIT_EXPECT_EQ(test, mr_allowed(t, &t->f->pd, w.key, MR_IOVA,
+						 8, ROCEV2_MR_REMOTE_READ),
+				i & 1);
+		cond_resched();
+	}
+	kthread_stop(task);
+	KUNIT_EXPECT_EQ(test, w.misses, 0UL);
+	KUNIT_EXPECT_GT(test, w.writes, 0UL);
+	KUNIT_EXPECT_EQ(test, atomic_read(&t->f->dev->mr_count), 1);
+	KUNIT_EXPECT_EQ(test, rocev2_mr_dereg(&mr->ibmr, NULL), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&t->f->dev->mr_count), 0);
+}
+
 static struct kunit_case mr_cases[] = {
 	KUNIT_CASE(mr_test_bounds),
 	KUNIT_CASE(mr_test_rights),
@@ -539,6 +603,7 @@ static struct kunit_case mr_cases[] = {
 	KUNIT_CASE(mr_test_keys),
 	KUNIT_CASE(mr_test_fast),
 	KUNIT_CASE(mr_test_invalidate_race),
+	KUNIT_CASE(mr_test_rereg_race),
 	{}
 };
 
