@@ -28,8 +28,9 @@ static const char usage_text[] =
 "  -r N           rounds             -T SEC    seconds of a storm\n"
 "  -c TCLASS      traffic class      -w SEC    patience\n"
 "  --seed N  --reverse  --lenient (rxe)  --sabotage\n"
-"CASE: ops, send, send_imm, write, write_imm, read, cas, faa, features,\n"
-"  errors, events, ud, mix, storms, or the name of one (see --list)\n";
+"CASE: ops, send, send_imm, write, write_imm, read, cas, faa, uc_ops,\n"
+"  uc_send, uc_send_imm, uc_write, uc_write_imm, features, errors, events,\n"
+"  uc, ud, mcast, mix, storms, or the name of one (see --list)\n";
 
 enum {
 	OPT_LISTEN = 256,
@@ -47,8 +48,8 @@ enum mode { MODE_NONE, MODE_LISTEN, MODE_CONNECT, MODE_LOOPBACK,
 	    MODE_HOSTILE };
 
 static const struct rt_case *const main_tables[] = {
-	rt_feature_cases, rt_error_cases, rt_event_cases, rt_ud_cases,
-	rt_mix_cases, rt_storm_cases,
+	rt_feature_cases, rt_error_cases, rt_event_cases, rt_uc_cases,
+	rt_ud_cases, rt_mcast_cases, rt_mix_cases, rt_storm_cases,
 };
 
 #define TABLES	(sizeof(main_tables) / sizeof(main_tables[0]))

@@ -25,7 +25,7 @@
  * rocev2_qp_modify_check() - may a QP make this move with these attributes?
  * @cur: state it is in
  * @next: state it is to go to; the same for a change of attributes only
- * @type: RC, UD or GSI
+ * @type: RC, UC, UD or GSI
  * @mask: IB_QP_* bits of the attributes that come with it
  *
  * IBA 10.3.1 and table 91: every required attribute must be there, and none
@@ -197,12 +197,13 @@ static void qp_modify_apply(struct rocev2_qp *qp, int mask,
 /* A connected QP's flow: both ends compute the same port for ECMP (R57) */
 static void qp_modify_flow(struct rocev2_qp *qp)
 {
-	u32 peer = qp->type == IB_QPT_RC ? qp->dest_qpn : qp->qpn;
-	u32 label = qp->type == IB_QPT_RC ? qp->av.flow_label : 0;
+	bool dgram = rocev2_qp_is_dgram(qp);
+	u32 peer = dgram ? qp->qpn : qp->dest_qpn;
+	u32 label = dgram ? 0 : qp->av.flow_label;
 
 	qp->sport = rdma_get_udp_sport(label, qp->qpn, peer);
-	/* a datagram has one packet, of up to the port's MTU (IBA 9.8.2) */
-	if (qp->type != IB_QPT_RC)
+	/* a datagram has one packet, of up to the port's MTU (IBA 9.8.4) */
+	if (dgram)
 		qp->pmtu = ib_mtu_enum_to_int(READ_ONCE(qp->dev->active_mtu));
 }
 

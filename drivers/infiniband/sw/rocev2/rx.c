@@ -178,7 +178,7 @@ static enum rocev2_drop rx_dispatch(struct rx_ctx *c,
 		rocev2_stats_inc(qp->dev, ROCEV2_CNT_RP_CNP_IGNORED);
 		return ROCEV2_DROP_NONE;
 	}
-	if (qp->type != IB_QPT_RC)
+	if (rocev2_qp_is_dgram(qp))
 		return rocev2_resp_rx_ud(qp, c->skb, &c->flow, pkt);
 	if (pkt->op->flags & ROCEV2_OP_RESPONSE)
 		return rocev2_comp_rx(qp, c->skb, pkt, &c->todo);

@@ -13,7 +13,7 @@
 /* Find or refresh the route of a connected QP; without one packets are lost */
 static void sched_route(struct rocev2_qp *qp)
 {
-	if (qp->type != IB_QPT_RC)
+	if (rocev2_qp_is_dgram(qp))
 		return;
 	qp->dev->wire->route(qp->dev, &qp->av, &qp->path);
 }

@@ -70,6 +70,8 @@ struct rocev2_dev;
 	X(BAD_QKEY,		"rx_drop_bad_qkey")			\
 	X(NO_RECV_WQE,		"rx_drop_no_recv_wqe")			\
 	X(UD_LENGTH,		"rx_drop_ud_length")			\
+	X(UC_LENGTH,		"rx_drop_uc_length")			\
+	X(BAD_RKEY,		"rx_drop_bad_rkey")			\
 	X(STALE,		"rx_drop_stale")			\
 	X(OUT_OF_ORDER,		"rx_drop_out_of_order")			\
 	X(UNEXPECTED_RESPONSE,	"rx_drop_unexpected_response")		\
