@@ -11,7 +11,7 @@
 
 #include "rocetest.h"
 
-#define SIZE	(1 << 20)
+#define SIZE	(1024 * 1024)
 /* The last bytes of side 1's buffer: a WRITE there says "I was here" */
 #define MARK	(SIZE - 64)
 #define LONG	20001
@@ -49,7 +49,7 @@ static int uc_send(struct rt_ep *ep, enum ibv_wr_opcode op, uint64_t seed,
  */
 static int uc_mark(struct rt_ep *ep, uint8_t n)
 {
-	const volatile uint8_t *mark = ep->buf + MARK;
+	const uint8_t *mark = ep->buf + MARK;
 	double end = rt_now() + ep->s->o.patience;
 	struct rt_wr w = {
 		.op = IBV_WR_RDMA_WRITE, .wr_id = 9999, .off = MARK, .len = 1,
@@ -62,7 +62,7 @@ static int uc_mark(struct rt_ep *ep, uint8_t n)
 		return ep_post_send(ep, &w) ||
 		       ep_expect(ep, ep->scq, 9999, IBV_WC_SUCCESS, NULL);
 	}
-	while (*mark != n) {
+	while (__atomic_load_n(mark, __ATOMIC_ACQUIRE) != n) {
 		if (ctl_aborted(ep->s) || rt_now() > end)
 			return rt_fail(ep->s, "mark %d did not arrive", n);
 		sched_yield();

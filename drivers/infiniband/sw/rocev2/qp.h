@@ -249,6 +249,7 @@ struct rocev2_qp {
 	struct rocev2_net_path path;
 	struct rocev2_ah_ref *path_ah;	/* UD: whose route @path is */
 	u16 ip_id;
+	int tx_cpu;			/* UC: sent last on it, -1: nowhere */
 
 	struct socket *sock;		/* bytes in flight are charged here */
 	unsigned long starved;		/* bit 0: wants to know of room there */

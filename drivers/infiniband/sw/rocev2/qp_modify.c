@@ -5,6 +5,7 @@
  *
  * Not here: writing the state and its side effects (qp.c).
  */
+#include <rdma/ib_addr.h>
 #include "qp.h"
 #include "sched.h"
 #include "testing.h"
@@ -120,9 +121,13 @@ static int qp_modify_validate(struct rocev2_qp *qp,
 		ibdev_dbg(ibdev, "QP 0x%x: bad value of %s\n", qp->qpn, bad);
 		return -EINVAL;
 	}
-	if (mask & IB_QP_AV)
-		return rocev2_ah_fill_av(qp->dev, &attr->ah_attr, av);
-	return 0;
+	if (!(mask & IB_QP_AV))
+		return 0;
+	/* groups are for datagrams */
+	if (rdma_is_multicast_addr((struct in6_addr *)
+				   attr->ah_attr.grh.dgid.raw))
+		return -EINVAL;
+	return rocev2_ah_fill_av(qp->dev, &attr->ah_attr, av);
 }
 
 /* Keep what query_qp gives back */

@@ -83,10 +83,10 @@ static bool req_uc_fill(struct rocev2_qp *qp, struct rocev2_burst *b,
 		if (!rocev2_burst_fits(b, rocev2_req_seg_len(&plan)))
 			return true;
 		err = rocev2_burst_add(b, &plan.pkt, &plan.src);
-		if (err == -EFAULT)
-			req_uc_fail(qp, IB_WC_LOC_PROT_ERR, failed);
-		else if (err)
+		if (err && err != -EFAULT)
 			return true;
+		if (err)
+			req_uc_fail(qp, IB_WC_LOC_PROT_ERR, failed);
 		else
 			req_uc_commit(qp, wqe);
 	}

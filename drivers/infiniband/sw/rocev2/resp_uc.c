@@ -45,6 +45,8 @@ static bool resp_uc_in_sequence(struct resp_ctx *c)
 	if (!diff && rocev2_opcode_follows(resp->opcode, pkt->opcode))
 		return true;
 	resp_uc_forget(resp);
+	/* the rest of a message that is forgotten is no further gap */
+	resp->psn = rocev2_psn_add(pkt->psn, 1);
 	c->drop = ROCEV2_DROP_OUT_OF_ORDER;
 	return false;
 }

@@ -62,6 +62,7 @@ struct rocev2_dev;
 	X(BAD_PAD,		"rx_drop_bad_pad")			\
 	X(BAD_ICRC,		"rx_drop_bad_icrc")			\
 	X(NO_QP,		"rx_drop_no_qp")			\
+	X(NO_GROUP,		"rx_drop_no_mcast_group")		\
 	X(WRONG_QP_TYPE,	"rx_drop_wrong_qp_type")		\
 	X(WRONG_STATE,		"rx_drop_wrong_state")			\
 	X(WRONG_ADDRESS,	"rx_drop_wrong_address")		\
