@@ -246,7 +246,6 @@ static int case_mcast_members(struct rt_side *s)
 		rc = mcast_recv(&ep[1], &g1, 5, 100) ||
 		     mcast_no_more(&ep[0]) || mcast_detach(&ep[1], &g1) ||
 		     mcast_check_joined(s, &g1, false);
-	/* destroying a QP ends what it is attached to */
 	if (!rc && s->id == 1)
 		rc = mcast_detach(&ep[2], &g2) || mcast_detach(&ep[1], &g2) ||
 		     mcast_check_joined(s, &g2, false);
@@ -301,7 +300,6 @@ static int mcast_groups(struct rt_side *s, struct rt_ep *ep)
 	g = mcast_group(s, 100);
 	if (mcast_check_joined(s, &g, true))
 		return -1;
-	/* the rest goes with the QP */
 	for (i = 0; i < max; i++) {
 		g = mcast_group(s, 100 + i);
 		if (mcast_detach(ep, &g))
