@@ -37,7 +37,7 @@ run_matrix() {
 		list=$(full "$(sizes "$p")" "$(short_sizes "$p")")
 		rt_pair "mtu $mtu path $p gso $gso: " $IP4_A $IP4_B \
 			-m "$p" -s "$list" -n "$(many 8 3)" -t 20 \
-			send write read write_imm
+			send write read write_imm uc_send uc_write_imm
 	done
 }
 
@@ -67,12 +67,14 @@ find_vgem() {
 semantics() {
 	find_vgem
 	part "operations, features, errors, events"
-	rt_pair "IPv4: " $IP4_A $IP4_B -s $SIZES ops features errors events ud
-	rt_pair "IPv6: " $IP6_A $IP6_B -s $SIZES ops ud psn_wrap
-	rt_pair "IPv4: " $IP4_A $IP4_B windows regions
+	rt_pair "IPv4: " $IP4_A $IP4_B -s $SIZES ops features errors events \
+		uc_ops uc ud mcast
+	rt_pair "IPv6: " $IP6_A $IP6_B -s $SIZES ops uc_ops ud mcast psn_wrap
+	rt_pair "IPv4: " $IP4_A $IP4_B windows regions placement
 	rt_pair "events: " $IP4_A $IP4_B -e -s $SIZES send read mix -b 4M
 	rt_pair "mix: " $IP6_A $IP6_B -b "$(many 256M 16M)" mix
-	rt_pair "deep: " $IP4_A $IP4_B -n 64 -s 1,4096 send write read
+	rt_pair "deep: " $IP4_A $IP4_B -n 64 -s 1,4096 send write read uc_write
+	[[ $LONG == 0 ]] || rt_pair "2 GiB: " $IP4_A $IP4_B -w 600 uc_huge
 }
 
 loss_counters() {
@@ -112,6 +114,9 @@ pingpongs() {
 	serve_pair "$tag ibv_rc_pingpong events" "tcp_listens 18515" \
 		ibv_rc_pingpong -d $DEV_B -g "$gb" -n "$n" -e -s 70000 -- \
 		ibv_rc_pingpong -d $DEV_A -g "$ga" -n "$n" -e -s 70000 "$peer"
+	serve_pair "$tag ibv_uc_pingpong" "tcp_listens 18515" \
+		ibv_uc_pingpong -d $DEV_B -g "$gb" -n "$n" -c -- \
+		ibv_uc_pingpong -d $DEV_A -g "$ga" -n "$n" -c "$peer"
 	serve_pair "$tag ibv_ud_pingpong" "tcp_listens 18515" \
 		ibv_ud_pingpong -d $DEV_B -g "$gb" -n "$n" -s 1024 -- \
 		ibv_ud_pingpong -d $DEV_A -g "$ga" -n "$n" -s 1024 "$peer"
@@ -140,6 +145,10 @@ perftest() {
 	perf ib_atomic_bw "$ga" "$gb" "$peer" "$tag" -n "$n"
 	perf ib_write_lat "$ga" "$gb" "$peer" "$tag" -n "$n" -s 4097
 	perf ib_send_bw "$ga" "$gb" "$peer" "$tag" -n "$n" -c UD -s 1024
+	perf ib_send_bw "$ga" "$gb" "$peer" "$tag" -n "$n" -c UD -s 4096 \
+		--use-srq
+	perf ib_write_bw "$ga" "$gb" "$peer" "$tag" -n "$n" -c UC -s 65536
+	perf ib_send_bw "$ga" "$gb" "$peer" "$tag" -n "$n" -c UC -s 65536
 	perf ib_write_bw "$ga" "$gb" "$peer" "$tag" -n "$n" -s 65536 -q 8 -t 128
 	[[ $FULL == 1 ]] || return 0
 	for p in ib_read_lat ib_send_bw ib_atomic_lat; do
@@ -148,6 +157,9 @@ perftest() {
 	perf ib_send_bw "$ga" "$gb" "$peer" "$tag" -n "$n" -b -e
 	perf ib_send_lat "$ga" "$gb" "$peer" "$tag" -n "$n" -c UD
 }
+
+GROUP=239.1.2.3
+mc_joined() { in_b grep -q 030201EF /proc/net/igmp; }
 
 cm_programs() {
 	local peer=$1 tag=$2 n
@@ -168,8 +180,10 @@ cm_programs() {
 	serve_pair "$tag riostream" cm_listens \
 		riostream -b "$peer" -S 16384 -C 30 -- \
 		riostream -s "$peer" -S 16384 -C 30
-	# perftest resolves IPv4 names only.
+	# perftest resolves IPv4 names only; the core joins IPv4 groups only.
 	[[ $tag == IPv4 ]] || return 0
+	serve_pair "$tag mckey" mc_joined mckey -m $GROUP -b "$peer" -- \
+		mckey -m $GROUP -s -b $IP4_A
 	serve_pair "$tag ib_write_bw -R" cm_listens \
 		ib_write_bw -d $DEV_B -R -n "$n" -F -- \
 		ib_write_bw -d $DEV_A -R -n "$n" -F "$peer"
@@ -196,13 +210,17 @@ programs() {
 special() {
 	local net=$DEV_A
 	part "loopback, lo, VLAN"
-	rt_loop "one device: " $DEV_A $IP4_A -s 0,1,4097,100001 ops ud mix -b 4M
+	rt_loop "one device: " $DEV_A $IP4_A -s 0,1,4097,100001 \
+		ops uc_ops uc_flood ud mcast mix -b 4M
 	rt_loop "one device, IPv6: " $DEV_A $IP6_A -s 4097 send read
 	[[ $LINK_TYPE != rxe ]] || return 0
 	if in_a rdma link add rlo type "$LINK_TYPE" netdev lo; then
 		wait_for 10 port_active rlo
-		rt_loop "lo: " rlo 127.0.0.1 -s 0,4097,100001 ops ud
-		rt_loop "lo, IPv6: " rlo ::1 -s 4097 send read
+		rt_loop "lo: " rlo 127.0.0.1 -s 0,4097,100001 ops uc_ops \
+			uc_flood ud mcast
+		# The kernel gives lo no route for IPv6 groups.
+		in_a ip -6 route add ff05::/16 dev lo table local
+		rt_loop "lo, IPv6: " rlo ::1 -s 4097 send read uc_send mcast
 		rdma link delete rlo
 	else
 		tap_fail "link on lo"

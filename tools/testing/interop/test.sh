@@ -70,6 +70,8 @@ serve_until() {
 	wait "$1"
 }
 
+GROUP=239.1.2.3
+mc_joined() { grep -q 030201EF /proc/net/igmp; }
 tcp_here() { ss -Hltn "sport = :$1" | grep -q .; }
 
 # one_way SERVER: all the tests with that host as the server
@@ -93,11 +95,20 @@ one_way() {
 			"$ROCETEST" -d $DEV -i "$ip" --connect "$srv_ip" \
 			--lenient -t 20 -s "$(full 0,1,3,4,1023,1024,1025,2049,64K,1M 0,1,3,1025,2049,64K)" \
 			-b "$(full 256M 8M)" ops ud mix psn_wrap many_reads \
-			rnr_finite rnr_infinite fence inline \
+			uc_ops rnr_finite rnr_infinite fence inline \
 			bad_rkey_write bad_rkey_read write_imm_rnr rnr_exceeded
 		pair "$way, $tag: ibv_rc_pingpong" "tcp_here 18515" \
 			ibv_rc_pingpong -d $DEV -g "$mine" -n "$n" -c -- \
 			ibv_rc_pingpong -d $DEV -g "$mine" -n "$n" -c "$LAB_PEER4"
+		pair "$way, $tag: ibv_uc_pingpong" "tcp_here 18515" \
+			ibv_uc_pingpong -d $DEV -g "$mine" -n "$n" -c -- \
+			ibv_uc_pingpong -d $DEV -g "$mine" -n "$n" -c "$LAB_PEER4"
+		pair "$way, $tag: ib_send_bw -c UC" "tcp_here 18515" \
+			ib_send_bw -d $DEV -x "$mine" -F -n "$n" -c UC -- \
+			ib_send_bw -d $DEV -x "$mine" -F -n "$n" -c UC "$LAB_PEER4"
+		[[ $tag == IPv6 ]] || pair "$way, $tag: mckey" mc_joined \
+			mckey -m $GROUP -b "$srv_ip" -- \
+			mckey -m $GROUP -s -b "$ip"
 		pair "$way, $tag: rping" cm_listens \
 			sh -c "rping -s -a $srv_ip -C $n || true" -- \
 			rping -c -a "$srv_ip" -C "$n" -V

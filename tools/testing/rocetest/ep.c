@@ -249,8 +249,9 @@ int ep_modify_rtr(struct rt_ep *ep, enum ibv_mtu mtu, int *err)
 
 	if (c->type != IBV_QPT_UD)
 		mask |= IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
-			IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
-			IBV_QP_MIN_RNR_TIMER;
+			IBV_QP_RQ_PSN;
+	if (c->type == IBV_QPT_RC)
+		mask |= IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
 	rc = ibv_modify_qp(ep->qp, &attr, mask);
 	if (err)
 		*err = rc;
@@ -269,7 +270,7 @@ int ep_modify_rts(struct rt_ep *ep)
 	};
 	int mask = IBV_QP_STATE | IBV_QP_SQ_PSN, err;
 
-	if (c->type != IBV_QPT_UD)
+	if (c->type == IBV_QPT_RC)
 		mask |= IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
 			IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC;
 	err = ibv_modify_qp(ep->qp, &attr, mask);

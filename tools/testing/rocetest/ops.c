@@ -15,6 +15,7 @@ struct op {
 	enum ibv_wc_opcode wc;		/* at the asking side */
 	enum ibv_wc_opcode rwc;		/* at the answering side */
 	bool recv, imm, atomic;
+	bool uc;
 };
 
 static const struct op ops[] = {
@@ -29,6 +30,13 @@ static const struct op ops[] = {
 	  true },
 	{ "faa", IBV_WR_ATOMIC_FETCH_AND_ADD, IBV_WC_FETCH_ADD, 0, false,
 	  false, true },
+	{ "uc_send", IBV_WR_SEND, IBV_WC_SEND, IBV_WC_RECV, true,
+	  .uc = true },
+	{ "uc_send_imm", IBV_WR_SEND_WITH_IMM, IBV_WC_SEND, IBV_WC_RECV, true,
+	  true, .uc = true },
+	{ "uc_write", IBV_WR_RDMA_WRITE, IBV_WC_RDMA_WRITE, .uc = true },
+	{ "uc_write_imm", IBV_WR_RDMA_WRITE_WITH_IMM, IBV_WC_RDMA_WRITE,
+	  IBV_WC_RECV_RDMA_WITH_IMM, true, true, .uc = true },
 };
 
 /* One batch: what both sides know of it */
@@ -158,14 +166,37 @@ static int batch_answer(struct rt_ep *ep, const struct batch *b)
 	return 0;
 }
 
+/*
+ * Nobody says when a UC WRITE has arrived, but messages arrive in order: see
+ * an empty one behind it.
+ */
+static int batch_last(struct rt_ep *ep, const struct batch *b)
+{
+	struct rt_wr w = {
+		.op = IBV_WR_SEND, .wr_id = 1, .flags = IBV_SEND_SIGNALED,
+	};
+
+	if (!b->op->uc || b->op->recv)
+		return 0;
+	if (ep->s->id == 1)
+		return ep_expect(ep, ep->rcq, 1, IBV_WC_SUCCESS, NULL);
+	return ep_post_send(ep, &w) ||
+	       ep_expect(ep, ep->scq, 1, IBV_WC_SUCCESS, NULL);
+}
+
 static int batch_run(struct rt_ep *ep, const struct batch *b)
 {
 	batch_prepare(ep, b);
 	if (ep->s->id == 1 && batch_recvs(ep, b))
 		return -1;
+	if (ep->s->id == 1 && b->op->uc && !b->op->recv &&
+	    ep_post_recv(ep, 1, 0, 0, 0))
+		return -1;
 	if (ctl_sync(ep->s))
 		return -1;
 	if (ep->s->id == 0 ? batch_ask(ep, b) : batch_answer(ep, b))
+		return -1;
+	if (batch_last(ep, b))
 		return -1;
 	if (ctl_sync(ep->s))
 		return -1;
@@ -247,6 +278,8 @@ static int op_run(struct rt_side *s, const struct op *op, uint32_t size,
 	struct rt_ep ep;
 	int rc;
 
+	if (op->uc)
+		cfg.type = IBV_QPT_UC;
 	cfg.sq_depth = b.n;
 	cfg.rq_depth = b.n;
 	rc = ep_open(s, &cfg, &ep) || ep_connect(&ep) ||
@@ -255,7 +288,10 @@ static int op_run(struct rt_side *s, const struct op *op, uint32_t size,
 	return rc ? -1 : 0;
 }
 
-/* ops_run - all operations named in the list of cases ("ops": all) */
+/*
+ * ops_run - all operations named in the list of cases; "ops": all of RC,
+ * "uc_ops": all of UC
+ */
 int ops_run(struct rt_side *s, int (*report)(struct rt_side *s,
 					     const char *name, int result))
 {
@@ -266,7 +302,8 @@ int ops_run(struct rt_side *s, int (*report)(struct rt_side *s,
 	snprintf(list, sizeof(list), ",%s,", s->o.cases);
 	for (i = 0; i < sizeof(ops) / sizeof(ops[0]); i++) {
 		snprintf(word, sizeof(word), ",%s,", ops[i].name);
-		if (!strstr(list, ",ops,") && !strstr(list, word))
+		if (!strstr(list, ops[i].uc ? ",uc_ops," : ",ops,") &&
+		    !strstr(list, word))
 			continue;
 		n = ops[i].atomic ? 1 : s->o.nsizes;
 		for (k = 0; k < n; k++) {

@@ -211,7 +211,9 @@ int ops_run(struct rt_side *s, int (*report)(struct rt_side *s,
 extern const struct rt_case rt_feature_cases[];
 extern const struct rt_case rt_error_cases[];
 extern const struct rt_case rt_event_cases[];
+extern const struct rt_case rt_uc_cases[];
 extern const struct rt_case rt_ud_cases[];
+extern const struct rt_case rt_mcast_cases[];
 extern const struct rt_case rt_mix_cases[];
 extern const struct rt_case rt_storm_cases[];
 extern const struct rt_case rt_caps_cases[];

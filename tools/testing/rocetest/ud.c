@@ -11,7 +11,8 @@
 #define SIZE	(64 * 8192)
 #define GRH	40
 
-static int ud_open(struct rt_side *s, struct rt_ep *ep, struct ibv_ah **ah)
+static int ud_open_on(struct rt_side *s, struct rt_ep *ep, struct ibv_ah **ah,
+		      bool srq)
 {
 	struct rt_cfg cfg = rt_cfg(s, SIZE);
 	struct ibv_ah_attr attr;
@@ -19,11 +20,17 @@ static int ud_open(struct rt_side *s, struct rt_ep *ep, struct ibv_ah **ah)
 	*ah = NULL;
 	cfg.type = IBV_QPT_UD;
 	cfg.psn = 0;
+	cfg.use_srq = srq;
 	if (ep_open(s, &cfg, ep) || ep_connect(ep))
 		return -1;
 	attr = ep_ah_attr(ep);
 	*ah = ibv_create_ah(s->pd, &attr);
 	return *ah ? 0 : rt_fail(s, "create_ah: %s", strerror(errno));
+}
+
+static int ud_open(struct rt_side *s, struct rt_ep *ep, struct ibv_ah **ah)
+{
+	return ud_open_on(s, ep, ah, false);
 }
 
 static void ud_close(struct rt_ep *ep, struct ibv_ah *ah)
@@ -194,10 +201,85 @@ static int case_ud_short_recv(struct rt_side *s)
 	return rc;
 }
 
+/* More at once than any queue on the way holds: not one may be lost (D8) */
+static int case_ud_flood(struct rt_side *s)
+{
+	struct rt_cfg cfg = rt_cfg(s, SIZE);
+	struct rt_wr w = {
+		.op = IBV_WR_SEND, .len = 8, .sges = 1,
+		.flags = IBV_SEND_SIGNALED, .qkey = RT_QKEY,
+	};
+	int rc, i, n = 4000;
+	struct ibv_ah_attr attr;
+	struct ibv_wc wc;
+	struct rt_ep ep;
+
+	cfg.type = IBV_QPT_UD;
+	cfg.psn = 0;
+	cfg.sq_depth = n;
+	cfg.rq_depth = n;
+	rc = ep_open(s, &cfg, &ep) || ep_connect(&ep);
+	attr = ep_ah_attr(&ep);
+	w.ah = rc ? NULL : ibv_create_ah(s->pd, &attr);
+	for (i = 0; !rc && s->id == 1 && i < n; i++)
+		rc = ep_post_recv(&ep, i, i * 128, 128, 1);
+	rc = rc || ctl_sync(s);
+	for (i = 0; !rc && s->id == 0 && i < n; i++) {
+		w.wr_id = i;
+		rc = ep_post_send(&ep, &w);
+	}
+	for (i = 0; !rc && i < n; i++)
+		rc = ep_expect(&ep, s->id ? ep.rcq : ep.scq, i,
+			       IBV_WC_SUCCESS, &wc);
+	rc = rc || ctl_sync(s);
+	ud_close(&ep, w.ah);
+	return rc;
+}
+
+/*
+ * On an SRQ, with receives of exactly 40 bytes more than the datagram; one
+ * that is a byte too short ends its own QP and no other.
+ */
+static int case_ud_srq(struct rt_side *s)
+{
+	uint32_t sizes[] = { 0, 1, 255, s->mtu - 1, s->mtu };
+	struct ibv_ah *ah, *ah2 = NULL;
+	struct rt_ep ep, ep2 = {};
+	struct ibv_wc wc;
+	int i, rc;
+
+	rc = ud_open_on(s, &ep, &ah, true) || ud_open(s, &ep2, &ah2);
+	memset(ep.buf, RT_FILLER, rc ? 0 : SIZE);
+	memset(ep2.buf, RT_FILLER, rc ? 0 : SIZE);
+	for (i = 0; !rc && s->id == 1 && i < 5; i++)
+		rc = ep_post_recv(&ep, i, i * 8192, GRH + sizes[i], 1);
+	if (!rc && s->id == 1)
+		rc = ep_post_recv(&ep, 5, 5 * 8192, GRH + 99, 1) ||
+		     ep_post_recv(&ep2, 0, 0, 8192, 1);
+	rc = rc || ctl_sync(s);
+	for (i = 0; !rc && i < 5; i++)
+		rc = s->id == 0 ? ud_send(&ep, ah, i, sizes[i], false, RT_QKEY) :
+				  ud_recv(&ep, i, i, sizes[i], false);
+	if (!rc && s->id == 0)
+		rc = ud_send(&ep, ah, 5, 100, false, RT_QKEY) ||
+		     ud_send(&ep2, ah2, 6, 100, false, RT_QKEY);
+	else if (!rc && s->o.lenient)
+		rc = ud_recv(&ep2, 0, 6, 100, false);
+	else if (!rc)
+		rc = ep_expect(&ep, ep.rcq, 5, IBV_WC_LOC_LEN_ERR, &wc) ||
+		     ud_recv(&ep2, 0, 6, 100, false);
+	rc = rc || ctl_sync(s);
+	ud_close(&ep, ah);
+	ud_close(&ep2, ah2);
+	return rc;
+}
+
 const struct rt_case rt_ud_cases[] = {
 	{ "ud", "ud_sizes", case_ud_sizes },
 	{ "ud", "ud_qkey", case_ud_qkey },
 	{ "ud", "ud_too_long", case_ud_too_long },
 	{ "ud", "ud_short_recv", case_ud_short_recv },
+	{ "ud", "ud_srq", case_ud_srq },
+	{ "ud", "ud_flood", case_ud_flood },
 	{ NULL }
 };

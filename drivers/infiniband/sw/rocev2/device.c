@@ -153,6 +153,7 @@ static void device_dealloc(struct ib_device *ibdev)
 	rocev2_net_put(dev);
 	WARN_ON(!xa_empty(&dev->mr_xa));
 	WARN_ON(!xa_empty(&dev->ah_xa));
+	WARN_ON(dev->mcast.ngroups);
 	xa_destroy(&dev->mr_xa);
 	xa_destroy(&dev->ah_xa);
 	free_percpu(dev->stats);

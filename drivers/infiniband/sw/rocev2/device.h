@@ -11,6 +11,7 @@
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
 #include <rdma/ib_verbs.h>
+#include "mcast.h"
 #include "stats.h"
 
 struct rocev2_net;
@@ -71,6 +72,7 @@ struct rocev2_dev {
 	struct xarray ah_xa;		/* XA_FLAGS_LOCK_IRQ; -> rocev2_ah_ref */
 	u32 ah_next;
 	struct rocev2_qp __rcu *gsi;	/* QP 1 */
+	struct rocev2_mcast mcast;
 	atomic_t qp_count;		/* against ROCEV2_MAX_QP, _SRQ, ... */
 	atomic_t srq_count;
 	atomic_t cq_count;

@@ -136,6 +136,21 @@ struct rocev2_dev *rocev2_net_find_dev(struct rocev2_net *rnet,
 				      net_list);
 }
 
+/**
+ * rocev2_net_mcast_dev - the device for what came to a multicast group
+ * @rnet: namespace
+ * @ndev: interface it came in by; for our own packets that it went out by
+ *
+ * Groups are of no interface, but a packet is: each of several devices gets
+ * what its own link carries.
+ * Context: RCU read section. Return: the device, or NULL if there is none.
+ */
+struct rocev2_dev *rocev2_net_mcast_dev(struct rocev2_net *rnet,
+					struct net_device *ndev)
+{
+	return net_match_dev(rnet, ndev);
+}
+
 /* Is the packet, whose IP header is at skb->data, for the RoCE port? */
 static bool net_is_roce(const struct sk_buff *skb, unsigned int off)
 {

@@ -48,6 +48,9 @@ struct net *rocev2_net_ns(const struct rocev2_net *rnet);
 struct rocev2_dev *rocev2_net_find_dev(struct rocev2_net *rnet,
 				       const struct in6_addr *daddr,
 				       bool *exact);
+/* The device that multicast packets which came in by @ndev are for, or NULL */
+struct rocev2_dev *rocev2_net_mcast_dev(struct rocev2_net *rnet,
+					struct net_device *ndev);
 
 extern const struct rocev2_wire_ops rocev2_net_wire;
 void rocev2_net_path_reset(struct rocev2_net_path *path);
@@ -60,5 +63,9 @@ void rocev2_net_sock_release(struct rocev2_qp *qp);
  * runner is kicked when that has drained.
  */
 bool rocev2_net_can_send(struct rocev2_qp *qp);
+/* BH off: on this CPU, now? Else try again when others had their turn. */
+bool rocev2_net_crowded(void);
+/* BH off: would it overtake what @qp has sent from qp->tx_cpu? */
+bool rocev2_net_overtakes(struct rocev2_qp *qp);
 
 #endif /* ROCEV2_NET_H */

@@ -51,7 +51,7 @@ static u32 post_room(const struct rocev2_qp *qp, u32 limit)
 /* IBA 10.2.5: a controlled Q_Key in the request means the QP's own */
 static void post_fix_qkey(const struct rocev2_qp *qp, struct rocev2_swqe *wqe)
 {
-	if (qp->type != IB_QPT_RC && wqe->remote_qkey & BIT(31))
+	if (rocev2_qp_is_dgram(qp) && wqe->remote_qkey & BIT(31))
 		wqe->remote_qkey = qp->qkey;
 }
 
@@ -173,15 +173,16 @@ static bool post_opcode_ok(enum ib_qp_type type, u32 opcode)
 	case IB_WR_SEND:
 	case IB_WR_SEND_WITH_IMM:
 		return true;
-	case IB_WR_SEND_WITH_INV:
 	case IB_WR_RDMA_WRITE:
 	case IB_WR_RDMA_WRITE_WITH_IMM:
+	case IB_WR_LOCAL_INV:
+	case IB_WR_REG_MR:
+		return type == IB_QPT_RC || type == IB_QPT_UC;
+	case IB_WR_SEND_WITH_INV:
 	case IB_WR_RDMA_READ:
 	case IB_WR_ATOMIC_CMP_AND_SWP:
 	case IB_WR_ATOMIC_FETCH_AND_ADD:
 	case IB_WR_ATOMIC_WRITE:
-	case IB_WR_LOCAL_INV:
-	case IB_WR_REG_MR:
 		return type == IB_QPT_RC;
 	default:
 		return false;
@@ -261,7 +262,8 @@ static int post_fill_data(const struct rocev2_qp *qp, struct rocev2_swqe *wqe,
 	return err;
 }
 
-static void post_fill_rc(struct rocev2_swqe *wqe, const struct ib_send_wr *wr)
+static void post_fill_connected(struct rocev2_swqe *wqe,
+				const struct ib_send_wr *wr)
 {
 	switch (wqe->opcode) {
 	case IB_WR_SEND_WITH_IMM:
@@ -340,9 +342,9 @@ static int post_fill(const struct rocev2_qp *qp, const struct ib_send_wr *wr)
 	err = post_fill_data(qp, wqe, wr);
 	if (err)
 		return err;
-	if (qp->type != IB_QPT_RC)
+	if (rocev2_qp_is_dgram(qp))
 		return post_fill_ud(qp, wqe, wr);
-	post_fill_rc(wqe, wr);
+	post_fill_connected(wqe, wr);
 	return 0;
 }
 

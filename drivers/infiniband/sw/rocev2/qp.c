@@ -312,11 +312,12 @@ void rocev2_qp_error(struct rocev2_qp *qp, int event)
 }
 
 /**
- * rocev2_qp_sq_error() - a send of an unconnected QP failed on our side
+ * rocev2_qp_sq_error() - a send of an unreliable QP failed on our side
  * @qp: QP
  *
- * UD and GSI QPs go on receiving: RTS to SQE (IBA 10.3.1.6), where the rest
- * of the send queue flushes. For all else as rocev2_qp_error() with no event.
+ * UC, UD and GSI QPs go on receiving: RTS to SQE (IBA 10.3.1.6), where the
+ * rest of the send queue flushes. For all else as rocev2_qp_error() with no
+ * event.
  *
  * Context: as rocev2_qp_error().
  */
@@ -531,6 +532,7 @@ static int qp_check_type(const struct ib_qp_init_attr *init,
 
 	switch (init->qp_type) {
 	case IB_QPT_RC:
+	case IB_QPT_UC:
 	case IB_QPT_UD:
 		return 0;
 	case IB_QPT_GSI:
@@ -675,6 +677,7 @@ static void qp_init(struct rocev2_qp *qp, struct ib_qp *ibqp,
 	qp->state = IB_QPS_RESET;
 	qp->pkey = ROCEV2_PKEY;
 	qp->ip_id = rocev2_device_random();
+	qp->tx_cpu = -1;
 
 	refcount_set(&qp->ref, 1);
 	init_completion(&qp->released);

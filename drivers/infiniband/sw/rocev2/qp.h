@@ -221,7 +221,7 @@ struct rocev2_qp {
 	struct rocev2_dev *dev;
 	struct ib_qp *ibqp;		/* valid while a reference is held */
 	u32 qpn;
-	enum ib_qp_type type;		/* IB_QPT_RC, _UD, _GSI (UC: B) */
+	enum ib_qp_type type;		/* IB_QPT_RC, _UC, _UD, _GSI */
 	bool user;
 	bool sq_sig_all;
 	struct ib_pd *pd;
@@ -264,6 +264,7 @@ struct rocev2_qp {
 	struct rocev2_net_path path;
 	struct rocev2_ah_ref *path_ah;	/* UD: whose route @path is */
 	u16 ip_id;
+	int tx_cpu;			/* UC: sent last on it, -1: nowhere */
 
 	struct socket *sock;		/* bytes in flight are charged here */
 	unsigned long starved;		/* bit 0: wants to know of room there */
@@ -311,6 +312,12 @@ static inline struct rocev2_swqe *rocev2_sq_slot(const struct rocev2_qp *qp,
 {
 	return qp->sq.slots + (size_t)(idx & qp->sq.slot_mask) *
 	       qp->sq.slot_size;
+}
+
+/* Not connected: every message names its peer */
+static inline bool rocev2_qp_is_dgram(const struct rocev2_qp *qp)
+{
+	return qp->type == IB_QPT_UD || qp->type == IB_QPT_GSI;
 }
 
 static inline struct rocev2_rq *rocev2_qp_rq(struct rocev2_qp *qp)
@@ -364,8 +371,8 @@ void rocev2_qp_reset(struct rocev2_qp *qp);
 void rocev2_qp_claim(struct rocev2_qp *qp);
 void rocev2_qp_release(struct rocev2_qp *qp);
 /*
- * qp.c: UD, GSI: a send failed on this side, RTS -> SQE (IBA 10.3.1.6), else as
- * rocev2_qp_error(). Same rules as there.
+ * qp.c: all but RC: a send failed on this side, RTS -> SQE (IBA 10.3.1.6), else
+ * as rocev2_qp_error(). Same rules as there.
  */
 void rocev2_qp_sq_error(struct rocev2_qp *qp);
 /* qp.c: in SQD, has every message that was begun been finished? sq.lock held */

@@ -5,6 +5,7 @@
  *
  * Not here: writing the state and its side effects (qp.c).
  */
+#include <rdma/ib_addr.h>
 #include "qp.h"
 #include "sched.h"
 #include "testing.h"
@@ -27,7 +28,7 @@
  * rocev2_qp_modify_check() - may a QP make this move with these attributes?
  * @cur: state it is in
  * @next: state it is to go to; the same for a change of attributes only
- * @type: RC, UD or GSI
+ * @type: RC, UC, UD or GSI
  * @mask: IB_QP_* bits of the attributes that come with it
  *
  * IBA 10.3.1 and table 91: every required attribute must be there, and none
@@ -122,9 +123,13 @@ static int qp_modify_validate(struct rocev2_qp *qp,
 		ibdev_dbg(ibdev, "QP 0x%x: bad value of %s\n", qp->qpn, bad);
 		return -EINVAL;
 	}
-	if (mask & IB_QP_AV)
-		return rocev2_ah_fill_av(qp->dev, &attr->ah_attr, av);
-	return 0;
+	if (!(mask & IB_QP_AV))
+		return 0;
+	/* groups are for datagrams */
+	if (rdma_is_multicast_addr((struct in6_addr *)
+				   attr->ah_attr.grh.dgid.raw))
+		return -EINVAL;
+	return rocev2_ah_fill_av(qp->dev, &attr->ah_attr, av);
 }
 
 /* Keep what query_qp gives back */
@@ -199,12 +204,13 @@ static void qp_modify_apply(struct rocev2_qp *qp, int mask,
 /* A connected QP's flow: both ends compute the same port for ECMP (R57) */
 static void qp_modify_flow(struct rocev2_qp *qp)
 {
-	u32 peer = qp->type == IB_QPT_RC ? qp->dest_qpn : qp->qpn;
-	u32 label = qp->type == IB_QPT_RC ? qp->av.flow_label : 0;
+	bool dgram = rocev2_qp_is_dgram(qp);
+	u32 peer = dgram ? qp->qpn : qp->dest_qpn;
+	u32 label = dgram ? 0 : qp->av.flow_label;
 
 	qp->sport = rdma_get_udp_sport(label, qp->qpn, peer);
-	/* a datagram has one packet, of up to the port's MTU (IBA 9.8.2) */
-	if (qp->type != IB_QPT_RC)
+	/* a datagram has one packet, of up to the port's MTU (IBA 9.8.4) */
+	if (dgram)
 		qp->pmtu = ib_mtu_enum_to_int(READ_ONCE(qp->dev->active_mtu));
 }
 

@@ -4,13 +4,13 @@
  *
  * Owns the choice of WQE, opcode and PSN, windows, credits, fences, and going
  * back after a loss. Does not own completions (comp.c), timers (retry.c) or
- * the layout of an skb (burst.c). UD and GSI: req_ud.c.
+ * the layout of an skb (burst.c). UC: req_uc.c, which shares the planning of
+ * SENDs and WRITEs with this file (req.h); UD and GSI: req_ud.c.
  */
 #include <rdma/ib_verbs.h>
 #include <rocev2/wire.h>
-#include "burst.h"
 #include "mw.h"
-#include "sched.h"
+#include "req.h"
 
 /* Request packets with payload in flight, per QP */
 #define REQ_WINDOW		256
@@ -26,23 +26,9 @@ enum req_verdict {
 	REQ_FAIL,		/* the oldest WQE fails with plan.status */
 };
 
-struct req_plan {
-	struct rocev2_swqe *wqe;
-	struct rocev2_pkt pkt;
-	struct rocev2_burst_src src;
-	u32 psns;		/* PSNs the packet takes */
-	enum ib_wc_status status;
-};
-
 static bool req_is_read(const struct rocev2_swqe *wqe)
 {
 	return wqe->opcode == IB_WR_RDMA_READ;
-}
-
-static bool req_is_local(const struct rocev2_swqe *wqe)
-{
-	return wqe->opcode == IB_WR_LOCAL_INV ||
-	       wqe->opcode == IB_WR_REG_MR || wqe->opcode == IB_WR_BIND_MW;
 }
 
 /* Does the request take a receive WQE at the peer, and so a credit? */
@@ -89,10 +75,18 @@ static bool req_may_start(struct rocev2_qp *qp, const struct rocev2_swqe *wqe)
 	return req_has_credit(sq, wqe);
 }
 
-static void req_start(struct rocev2_qp *qp, struct rocev2_swqe *wqe)
+/**
+ * rocev2_req_start() - give a WQE its PSNs
+ * @qp: RC or UC QP
+ * @wqe: at sq.next, nothing built of it yet
+ *
+ * Context: sq.lock held.
+ */
+void rocev2_req_start(struct rocev2_qp *qp, struct rocev2_swqe *wqe)
 {
 	struct rocev2_sq *sq = &qp->sq;
 
+	lockdep_assert_held(&sq->lock);
 	wqe->npkts = rocev2_swqe_is_atomic(wqe) ? 1 :
 		     rocev2_qp_packets(wqe->length, qp->pmtu);
 	wqe->first_psn = sq->psn;
@@ -104,11 +98,20 @@ static void req_start(struct rocev2_qp *qp, struct rocev2_swqe *wqe)
 	sq->ssn = rocev2_psn_add(sq->ssn, 1);
 }
 
-static enum req_verdict req_local(struct rocev2_qp *qp, struct rocev2_swqe *wqe)
+/**
+ * rocev2_req_local() - carry out a request that sends nothing
+ * @qp: RC or UC QP
+ * @wqe: at sq.next; rocev2_req_is_local()
+ *
+ * It is reported in its turn. Context: sq.lock held. Return: false if it
+ * failed, and then the requester has stopped if it was the oldest.
+ */
+bool rocev2_req_local(struct rocev2_qp *qp, struct rocev2_swqe *wqe)
 {
 	struct rocev2_sq *sq = &qp->sq;
 	int err;
 
+	lockdep_assert_held(&sq->lock);
 	if (wqe->opcode == IB_WR_REG_MR)
 		err = rocev2_mr_fast_reg(wqe->reg_mr, qp->pd, wqe->reg_key,
 					 wqe->reg_access);
@@ -126,7 +129,7 @@ static enum req_verdict req_local(struct rocev2_qp *qp, struct rocev2_swqe *wqe)
 		sq->pkt = 0;
 	}
 	rocev2_comp_report(qp);
-	return err ? REQ_NONE : REQ_AGAIN;
+	return !err;
 }
 
 static const u8 req_send_op[4] = {	/* by position: bit 0 first, 1 last */
@@ -208,7 +211,7 @@ static bool req_followed(struct rocev2_qp *qp)
 		return false;
 	n = rocev2_sq_slot(qp, sq->next + 1);
 	if (n->state == ROCEV2_SWQE_BAD || n->state == ROCEV2_SWQE_DONE ||
-	    req_is_local(n))
+	    rocev2_req_is_local(n))
 		return false;
 	return qp->max_rd_atomic || !(req_is_read(n) || rocev2_swqe_is_atomic(n));
 }
@@ -234,7 +237,7 @@ static bool req_wants_ack(struct rocev2_qp *qp, const struct rocev2_swqe *wqe,
 	       (sq->credits && rocev2_psn_diff(sq->lsn, sq->ssn) < 8);
 }
 
-static void req_plan_read(struct rocev2_qp *qp, struct req_plan *plan)
+static void req_plan_read(struct rocev2_qp *qp, struct rocev2_req_plan *plan)
 {
 	u32 tries = req_fruitless(qp);
 	struct rocev2_swqe *wqe = plan->wqe;
@@ -258,7 +261,7 @@ static void req_plan_read(struct rocev2_qp *qp, struct req_plan *plan)
 	pkt->ackreq = false;
 }
 
-static void req_plan_data(struct rocev2_qp *qp, struct req_plan *plan)
+static void req_plan_data(struct rocev2_qp *qp, struct rocev2_req_plan *plan)
 {
 	struct rocev2_swqe *wqe = plan->wqe;
 	struct rocev2_pkt *pkt = &plan->pkt;
@@ -269,7 +272,8 @@ static void req_plan_data(struct rocev2_qp *qp, struct req_plan *plan)
 	plan->src.wqe = wqe;
 	plan->src.off = (u64)qp->sq.pkt * qp->pmtu;
 	pkt->payload_len = last ? wqe->length - plan->src.off : qp->pmtu;
-	pkt->ackreq = req_wants_ack(qp, wqe, last);
+	/* nobody answers on UC */
+	pkt->ackreq = qp->type == IB_QPT_RC && req_wants_ack(qp, wqe, last);
 	if (last)
 		pkt->solicited = !!(wqe->flags & IB_SEND_SOLICITED) &&
 				 req_takes_credit(wqe);
@@ -282,7 +286,7 @@ static void req_plan_data(struct rocev2_qp *qp, struct req_plan *plan)
 	pkt->inv_rkey = wqe->inv_rkey;
 }
 
-static void req_plan_atomic(struct req_plan *plan)
+static void req_plan_atomic(struct rocev2_req_plan *plan)
 {
 	struct rocev2_swqe *wqe = plan->wqe;
 	struct rocev2_pkt *pkt = &plan->pkt;
@@ -310,15 +314,26 @@ static void req_plan_atomic(struct req_plan *plan)
 	}
 }
 
-static void req_plan_packet(struct rocev2_qp *qp, struct req_plan *plan)
+/**
+ * rocev2_req_plan() - decide on the next packet of a WQE
+ * @qp: RC or UC QP
+ * @plan: @plan->wqe is started and not all built; the rest is filled in
+ *
+ * Context: sq.lock held.
+ */
+void rocev2_req_plan(struct rocev2_qp *qp, struct rocev2_req_plan *plan)
 {
 	struct rocev2_swqe *wqe = plan->wqe;
 	struct rocev2_pkt *pkt = &plan->pkt;
 	struct rocev2_sq *sq = &qp->sq;
 
+	lockdep_assert_held(&sq->lock);
 	memset(pkt, 0, sizeof(*pkt));
 	plan->src = (struct rocev2_burst_src) {};
 	pkt->opcode = req_opcode(wqe, !sq->pkt, sq->pkt + 1 == wqe->npkts);
+	/* numbered alike, each transport from its own base (IBA table 38) */
+	if (qp->type == IB_QPT_UC)
+		pkt->opcode += IB_OPCODE_UC - IB_OPCODE_RC;
 	pkt->op = rocev2_opcode_get(pkt->opcode);
 	pkt->migreq = true;
 	pkt->pkey = qp->pkey;
@@ -347,7 +362,7 @@ static bool req_window_open(struct rocev2_qp *qp, const struct rocev2_swqe *wqe)
 	return req_in_flight(sq) < req_window(qp);
 }
 
-static enum req_verdict req_next(struct rocev2_qp *qp, struct req_plan *plan)
+static enum req_verdict req_next(struct rocev2_qp *qp, struct rocev2_req_plan *plan)
 {
 	struct rocev2_sq *sq = &qp->sq;
 	struct rocev2_swqe *wqe;
@@ -372,11 +387,11 @@ static enum req_verdict req_next(struct rocev2_qp *qp, struct req_plan *plan)
 	if (wqe->state == ROCEV2_SWQE_POSTED) {
 		if (!req_may_start(qp, wqe))
 			return REQ_NONE;
-		if (req_is_local(wqe)) {
+		if (rocev2_req_is_local(wqe)) {
 			/* what was sent from the region may be sent again */
 			if (wqe->opcode == IB_WR_LOCAL_INV && !req_idle(sq))
 				return REQ_NONE;
-			return req_local(qp, wqe);
+			return rocev2_req_local(qp, wqe) ? REQ_AGAIN : REQ_NONE;
 		}
 		if ((req_is_read(wqe) || rocev2_swqe_is_atomic(wqe)) &&
 		    !qp->max_rd_atomic) {
@@ -385,16 +400,16 @@ static enum req_verdict req_next(struct rocev2_qp *qp, struct req_plan *plan)
 		}
 		if (!req_window_open(qp, wqe))
 			return REQ_NONE;
-		req_start(qp, wqe);
+		rocev2_req_start(qp, wqe);
 	} else if (!req_window_open(qp, wqe)) {
 		return REQ_NONE;
 	}
-	req_plan_packet(qp, plan);
+	rocev2_req_plan(qp, plan);
 	return REQ_PACKET;
 }
 
 /* The packet is in the burst: it counts as sent, and retry owns its loss */
-static void req_commit(struct rocev2_qp *qp, const struct req_plan *plan)
+static void req_commit(struct rocev2_qp *qp, const struct rocev2_req_plan *plan)
 {
 	struct rocev2_swqe *wqe = plan->wqe;
 	struct rocev2_sq *sq = &qp->sq;
@@ -418,11 +433,6 @@ static void req_commit(struct rocev2_qp *qp, const struct req_plan *plan)
 	rocev2_retry_arm(qp, first);
 }
 
-static u32 req_seg_len(const struct req_plan *plan)
-{
-	return plan->pkt.op->hdr_len + ALIGN(plan->pkt.payload_len, 4) + 4;
-}
-
 /* May this QP send requests at all? */
 static bool req_active(const struct rocev2_qp *qp)
 {
@@ -433,7 +443,7 @@ static bool req_active(const struct rocev2_qp *qp)
 /* Fill @b; true if the caller should come back for more */
 static bool req_fill(struct rocev2_qp *qp, struct rocev2_burst *b, bool *failed)
 {
-	struct req_plan plan;
+	struct rocev2_req_plan plan;
 	int err;
 
 	while (req_active(qp)) {
@@ -449,7 +459,7 @@ static bool req_fill(struct rocev2_qp *qp, struct rocev2_burst *b, bool *failed)
 		case REQ_PACKET:
 			break;
 		}
-		if (!rocev2_burst_fits(b, req_seg_len(&plan)))
+		if (!rocev2_burst_fits(b, rocev2_req_seg_len(&plan)))
 			return true;
 		err = rocev2_burst_add(b, &plan.pkt, &plan.src);
 		if (err == -EFAULT) {
@@ -475,7 +485,7 @@ static bool req_fill(struct rocev2_qp *qp, struct rocev2_burst *b, bool *failed)
 
 /**
  * rocev2_req_build() - build at most one burst of requests
- * @qp: RC QP; the caller is its runner
+ * @qp: QP of any type; the caller is its runner
  * @skb: the burst, or NULL if none could be built
  *
  * Context: no lock held. Return: true if there may be more to build at once.
@@ -486,8 +496,10 @@ bool rocev2_req_build(struct rocev2_qp *qp, struct sk_buff **skb)
 	bool failed = false;
 	bool more;
 
-	if (qp->type != IB_QPT_RC)
+	if (rocev2_qp_is_dgram(qp))
 		return rocev2_req_build_ud(qp, skb);
+	if (qp->type == IB_QPT_UC)
+		return rocev2_req_build_uc(qp, skb);
 
 	rocev2_burst_init(&b, qp, &qp->av, &qp->path);
 	spin_lock_bh(&qp->sq.lock);
@@ -602,7 +614,7 @@ void rocev2_req_reset(struct rocev2_qp *qp)
  */
 void rocev2_req_drop(struct rocev2_qp *qp, struct rocev2_swqe *wqe)
 {
-	if (qp->type != IB_QPT_RC && wqe->ah) {
+	if (rocev2_qp_is_dgram(qp) && wqe->ah) {
 		rocev2_ah_put(wqe->ah);
 		wqe->ah = NULL;
 	}

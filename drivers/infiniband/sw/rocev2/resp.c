@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * RC responder: sequence and access checks, execution, what is owed in return.
+ * Execution serves UC too, whose sequence is resp_uc.c's.
  *
  * Owns the expected PSN, the message under way, receive completions, and the
  * resources for duplicates. Answers are only noted here; resp_reply.c builds
@@ -11,24 +12,43 @@
 #include "mw.h"
 #include "resp.h"
 
-/* Fatal for the QP: NAK @syndrome goes out, then the QP is in ERR */
+static bool resp_is_uc(const struct resp_ctx *c)
+{
+	return c->qp->type == IB_QPT_UC;
+}
+
+/* Fatal for the QP: on RC NAK @code goes out, then the QP is in ERR */
 static void resp_fatal(struct resp_ctx *c, u8 code, int event)
 {
-	rocev2_resp_owe_ack(c->qp, c->pkt->psn, code);
 	c->qp->resp.fatal = true;
 	c->fatal = true;
 	c->event = event;
+	if (resp_is_uc(c))
+		return;
+	rocev2_resp_owe_ack(c->qp, c->pkt->psn, code);
 	c->todo |= ROCEV2_TODO_REPLY;
 }
 
+/*
+ * The peer's fault. On UC the message is dropped and nobody hears of it (IBA
+ * 9.9.3.1, class D): any host that is in step could end the QP otherwise.
+ */
 static void resp_invalid(struct resp_ctx *c)
 {
+	if (resp_is_uc(c)) {
+		c->drop = ROCEV2_DROP_UC_LENGTH;
+		return;
+	}
 	resp_fatal(c, ROCEV2_AETH_NAK_INV_REQ, IB_EVENT_QP_REQ_ERR);
 }
 
 static void resp_no_access(struct resp_ctx *c)
 {
 	rocev2_stats_inc(c->qp->dev, ROCEV2_CNT_RESP_REMOTE_ACCESS_ERRORS);
+	if (resp_is_uc(c)) {
+		c->drop = ROCEV2_DROP_BAD_RKEY;
+		return;
+	}
 	resp_fatal(c, ROCEV2_AETH_NAK_REM_ACCESS, IB_EVENT_QP_ACCESS_ERR);
 }
 
@@ -68,13 +88,35 @@ static void resp_recv_error(struct resp_ctx *c, enum ib_wc_status status,
 	resp_fatal(c, nak, -1);
 }
 
+/* There is no receive: RC asks to come again */
+static void resp_not_ready(struct resp_ctx *c)
+{
+	struct rocev2_qp *qp = c->qp;
+
+	rocev2_stats_inc(qp->dev, ROCEV2_CNT_OUT_OF_BUFFER);
+	c->drop = ROCEV2_DROP_NO_RECV_WQE;
+	if (resp_is_uc(c))
+		return;
+	rocev2_stats_inc(qp->dev, ROCEV2_CNT_RNR_NAK_SENT);
+	qp->resp.rnr_sent = true;
+	rocev2_resp_owe_ack(qp, c->pkt->psn,
+			    ROCEV2_AETH_RNR_NAK | qp->min_rnr_timer);
+	c->todo |= ROCEV2_TODO_REPLY;
+}
+
 /* Take a receive WQE; false if the packet goes no further */
 static bool resp_take_rwqe(struct resp_ctx *c)
 {
 	struct rocev2_qp *qp = c->qp;
 	struct rocev2_resp *resp = &qp->resp;
-	int err = rocev2_ring_take_recv(rocev2_qp_rq(qp), &resp->rwqe);
+	int err;
 
+	/* UC: left over from a message that broke off */
+	if (resp->have_rwqe) {
+		resp->recv_len = 0;
+		return true;
+	}
+	err = rocev2_ring_take_recv(rocev2_qp_rq(qp), &resp->rwqe);
 	if (!err) {
 		resp->have_rwqe = true;
 		resp->recv_len = 0;
@@ -83,13 +125,7 @@ static bool resp_take_rwqe(struct resp_ctx *c)
 		return true;
 	}
 	if (err == -ENOENT) {
-		rocev2_stats_inc(qp->dev, ROCEV2_CNT_OUT_OF_BUFFER);
-		rocev2_stats_inc(qp->dev, ROCEV2_CNT_RNR_NAK_SENT);
-		resp->rnr_sent = true;
-		rocev2_resp_owe_ack(qp, c->pkt->psn,
-				    ROCEV2_AETH_RNR_NAK | qp->min_rnr_timer);
-		c->todo |= ROCEV2_TODO_REPLY;
-		c->drop = ROCEV2_DROP_NO_RECV_WQE;
+		resp_not_ready(c);
 		return false;
 	}
 	/* a receive the user spoilt: that user's QP fails */
@@ -141,8 +177,15 @@ int rocev2_resp_scatter(struct rocev2_qp *qp, const struct sk_buff *skb,
 	return len ? -EFAULT : 0;
 }
 
-/* Every packet but the last is full; the last has 1..PMTU, an only 0..PMTU */
-static bool resp_length_ok(const struct rocev2_qp *qp,
+/**
+ * rocev2_resp_length_ok() - does the payload fit the packet's place?
+ * @qp: RC or UC QP
+ * @pkt: request
+ *
+ * Return: true if a packet that is not the last is full, a last one has
+ * 1..PMTU bytes and an only 0..PMTU (IBA 9.7.4.1.6, 9.8.2.2.3).
+ */
+bool rocev2_resp_length_ok(const struct rocev2_qp *qp,
 			   const struct rocev2_pkt *pkt)
 {
 	if (!(pkt->op->flags & ROCEV2_OP_END))
@@ -181,6 +224,12 @@ static bool resp_exec_send(struct resp_ctx *c)
 	if ((pkt->op->flags & ROCEV2_OP_START) && !resp_take_rwqe(c))
 		return false;
 	if (pkt->payload_len > resp->rwqe.length - resp->recv_len) {
+		if (resp_is_uc(c)) {
+			rocev2_stats_inc(c->qp->dev,
+					 ROCEV2_CNT_RESP_LOCAL_LENGTH_ERROR);
+			resp_invalid(c);
+			return false;
+		}
 		resp_recv_error(c, IB_WC_LOC_LEN_ERR, ROCEV2_AETH_NAK_INV_REQ);
 		return false;
 	}
@@ -370,8 +419,16 @@ static bool resp_exec_mpe(struct resp_ctx *c)
 	return !err;
 }
 
-static bool resp_execute(struct resp_ctx *c)
+/**
+ * rocev2_resp_execute() - carry out a request packet that is in sequence
+ * @c: the packet
+ *
+ * Context: resp.lock held. Return: false if it goes no further; why not is in
+ * @c, and on RC what is owed for it is noted.
+ */
+bool rocev2_resp_execute(struct resp_ctx *c)
 {
+	lockdep_assert_held(&c->qp->resp.lock);
 	switch (c->pkt->op->class) {
 	case ROCEV2_CLASS_SEND:
 		return resp_exec_send(c);
@@ -398,7 +455,7 @@ static void resp_in_order(struct resp_ctx *c)
 
 	resp->nak_sent = false;
 	if (!rocev2_opcode_follows(resp->opcode, pkt->opcode) ||
-	    !resp_length_ok(c->qp, pkt)) {
+	    !rocev2_resp_length_ok(c->qp, pkt)) {
 		if (resp->have_rwqe)
 			resp_recv_error(c, IB_WC_REM_INV_REQ_ERR,
 					ROCEV2_AETH_NAK_INV_REQ);
@@ -410,7 +467,7 @@ static void resp_in_order(struct resp_ctx *c)
 	if (pkt->op->flags & ROCEV2_OP_END)
 		resp->msn = rocev2_psn_add(resp->msn, 1);
 	c->psns = 1;
-	if (!resp_execute(c)) {
+	if (!rocev2_resp_execute(c)) {
 		if (pkt->op->flags & ROCEV2_OP_END)
 			resp->msn = rocev2_psn_add(resp->msn, -1);
 		return;
@@ -481,6 +538,10 @@ static void resp_packet(struct resp_ctx *c)
 		resp->established = true;
 		rocev2_qp_raise(qp, IB_EVENT_COMM_EST);
 	}
+	if (resp_is_uc(c)) {
+		rocev2_resp_packet_uc(c);
+		return;
+	}
 	diff = rocev2_psn_diff(c->pkt->psn, resp->psn);
 	if (diff > 0)
 		resp_gap(c);
@@ -492,7 +553,7 @@ static void resp_packet(struct resp_ctx *c)
 
 /**
  * rocev2_resp_rx() - take one request packet
- * @qp: RC QP, referenced
+ * @qp: RC or UC QP, referenced
  * @skb: skb that holds the packet
  * @pkt: packet, checked by rx.c
  * @todo: bits for the caller's rocev2_sched_kick()

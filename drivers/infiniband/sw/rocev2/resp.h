@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Between the responder's two halves: resp.c executes requests and notes what
- * is owed, resp_reply.c keeps that and builds it.
+ * Between the responder's parts: resp.c executes requests and notes what is
+ * owed, resp_reply.c keeps that and builds it, resp_uc.c has the rules of UC.
  */
 #ifndef ROCEV2_RESP_H
 #define ROCEV2_RESP_H
@@ -33,6 +33,13 @@ void rocev2_resp_complete(struct rocev2_qp *qp, struct ib_wc *wc,
 			  bool solicited);
 int rocev2_resp_scatter(struct rocev2_qp *qp, const struct sk_buff *skb,
 			u32 skb_off, u32 off, u32 len);
+
+bool rocev2_resp_length_ok(const struct rocev2_qp *qp,
+			   const struct rocev2_pkt *pkt);
+bool rocev2_resp_execute(struct resp_ctx *c);
+
+/* resp_uc.c */
+void rocev2_resp_packet_uc(struct resp_ctx *c);
 
 /* resp_reply.c; all under resp.lock */
 void rocev2_resp_owe_ack(struct rocev2_qp *qp, u32 psn, u8 syndrome);

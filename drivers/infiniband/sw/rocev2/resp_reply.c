@@ -373,6 +373,7 @@ bool rocev2_resp_build(struct rocev2_qp *qp, struct sk_buff **skb)
 	bool gone = false;
 	bool more = false;
 
+	/* nothing is owed to anybody else */
 	if (qp->type != IB_QPT_RC)
 		return false;
 	rocev2_burst_init(&b, qp, &qp->av, &qp->path);

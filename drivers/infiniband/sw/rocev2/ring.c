@@ -345,7 +345,8 @@ static bool ring_opcode_allowed(enum ib_qp_type type, u32 op)
 	if (op == IB_WR_SEND || op == IB_WR_SEND_WITH_IMM)
 		return type == IB_QPT_RC || type == IB_QPT_UC ||
 		       type == IB_QPT_UD;
-	if (op == IB_WR_RDMA_WRITE || op == IB_WR_RDMA_WRITE_WITH_IMM)
+	if (op == IB_WR_RDMA_WRITE || op == IB_WR_RDMA_WRITE_WITH_IMM ||
+	    op == IB_WR_LOCAL_INV || op == IB_WR_BIND_MW)
 		return type == IB_QPT_RC || type == IB_QPT_UC;
 	return type == IB_QPT_RC;
 }

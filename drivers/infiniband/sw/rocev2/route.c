@@ -31,6 +31,9 @@
 /* Its runner is woken when they have drained to this */
 #define ROUTE_WMEM_LOW		(ROUTE_WMEM_MAX / 2)
 
+/* Packets in a CPU's receive backlog: a third of the kernel's default limit */
+#define ROUTE_BACKLOG		300
+
 /* The largest IPv4 packet there is, and as much for IPv6 */
 #define ROUTE_BURST_BYTES	65535
 /* What a receiver's GRO merges at most */
@@ -356,6 +359,59 @@ bool rocev2_net_can_send(struct rocev2_qp *qp)
 	 */
 	smp_mb__after_atomic();
 	return sk_wmem_alloc_get(sk) < ROUTE_WMEM_LOW;
+}
+
+/**
+ * rocev2_net_crowded - is this CPU's receive backlog long already?
+ *
+ * What goes out by the loopback device, or by a veth, waits there, behind
+ * that of all QPs, and what does not fit is dropped. So nobody adds to a
+ * backlog that is a good part of what it may be (D8). Sockets do not bound it:
+ * the loopback device takes packets off theirs at once.
+ *
+ * Context: BH off. Return: true if the caller is to come back later.
+ */
+bool rocev2_net_crowded(void)
+{
+	const struct softnet_data *sd = this_cpu_ptr(&softnet_data);
+
+	return skb_queue_len_lockless(&sd->input_pkt_queue) > ROUTE_BACKLOG;
+}
+
+/* Nothing waits in the backlog of @cpu, nor is being taken from it */
+static bool route_backlog_idle(int cpu)
+{
+	const struct softnet_data *sd = &per_cpu(softnet_data, cpu);
+
+	/*
+	 * Cleared when the last of it was dealt with. Our own packets were put
+	 * there by an earlier turn, which the run bit orders before this one.
+	 */
+	return !test_bit(NAPI_STATE_SCHED, &sd->backlog.state);
+}
+
+/**
+ * rocev2_net_overtakes - may packets sent here overtake earlier ones?
+ * @qp: the QP
+ *
+ * Each CPU has a backlog of its own, and a NIC perhaps a queue. A QP whose
+ * lost order nobody mends stays on its CPU until all it sent there is gone.
+ *
+ * Context: the QP's runner, BH off. Return: true if the turn belongs on
+ * qp->tx_cpu.
+ */
+bool rocev2_net_overtakes(struct rocev2_qp *qp)
+{
+	int cpu = smp_processor_id();
+
+	if (qp->type != IB_QPT_UC || qp->tx_cpu == cpu)
+		return false;
+	if (qp->tx_cpu >= 0 &&
+	    ((qp->sock && sk_wmem_alloc_get(qp->sock->sk)) ||
+	     !route_backlog_idle(qp->tx_cpu)))
+		return true;
+	qp->tx_cpu = cpu;
+	return false;
 }
 
 /* What the socket had before; the same for all of them */

@@ -9,9 +9,11 @@
 #include <net/inet_ecn.h>
 #include <net/ip.h>
 #include <net/ipv6.h>
+#include <rdma/ib_addr.h>
 #include <rdma/ib_mad.h>
 #include <rocev2/wire.h>
 #include "icrc.h"
+#include "mcast.h"
 #include "sched.h"
 #include "testing.h"
 
@@ -23,6 +25,7 @@ struct rx_ctx {
 	struct rocev2_icrc_tmpl tmpl;
 	struct rocev2_dev *dev;		/* of the destination address */
 	bool dev_exact;
+	bool mcast;			/* to a group */
 	struct rocev2_qp *qp;		/* of the last segment, referenced */
 	int todo;			/* for @qp's kick */
 };
@@ -160,6 +163,57 @@ static enum rocev2_drop rx_check(const struct rx_ctx *c,
 	return ROCEV2_DROP_NONE;
 }
 
+static void rx_count(const struct rx_ctx *c, struct rocev2_dev *dev,
+		     const struct rocev2_pkt *pkt)
+{
+	rocev2_stats_inc(dev, ROCEV2_CNT_RDMA_RX_PACKETS);
+	rocev2_stats_add(dev, ROCEV2_CNT_RDMA_RX_BYTES, pkt->len);
+	if (INET_ECN_is_ce(c->flow.tclass))
+		rocev2_stats_inc(dev, ROCEV2_CNT_NP_ECN_MARKED_ROCE_PACKETS);
+}
+
+static void rx_daddr(const struct rocev2_flow *flow, struct in6_addr *daddr)
+{
+	if (flow->v6)
+		*daddr = flow->v6addr.daddr;
+	else
+		ipv6_addr_set_v4mapped(flow->v4.daddr, daddr);
+}
+
+/*
+ * To every QP that is attached to the group, the sender's own too (IBA
+ * 10.5.2); one that has no receive, or another Q_Key, goes without.
+ */
+static enum rocev2_drop rx_multicast(const struct rx_ctx *c,
+				     const struct rocev2_pkt *pkt)
+{
+	struct rocev2_mcast_member *member;
+	struct rocev2_mcast_group *group;
+	struct in6_addr daddr;
+	enum rocev2_drop drop;
+
+	rx_daddr(&c->flow, &daddr);
+	group = rocev2_mcast_find(c->dev, &daddr);
+	if (!group)
+		return ROCEV2_DROP_NO_GROUP;
+	rx_count(c, c->dev, pkt);
+	list_for_each_entry_rcu(member, &group->members, node) {
+		struct rocev2_qp *qp = member->qp;
+
+		if (!rocev2_qp_tryget(qp))
+			continue;
+		drop = rx_check(c, qp, pkt);
+		if (!drop)
+			drop = rocev2_resp_rx_ud(qp, c->skb, &c->flow, pkt);
+		if (drop)
+			rocev2_stats_drop(c->dev, drop);
+		/* completion handlers and events */
+		rocev2_sched_kick(qp, 0, false);
+		rocev2_qp_put(qp);
+	}
+	return ROCEV2_DROP_NONE;
+}
+
 static enum rocev2_drop rx_dispatch(struct rx_ctx *c,
 				    const struct rocev2_pkt *pkt)
 {
@@ -168,17 +222,13 @@ static enum rocev2_drop rx_dispatch(struct rx_ctx *c,
 
 	if (drop)
 		return drop;
-	rocev2_stats_inc(qp->dev, ROCEV2_CNT_RDMA_RX_PACKETS);
-	rocev2_stats_add(qp->dev, ROCEV2_CNT_RDMA_RX_BYTES, pkt->len);
-	if (INET_ECN_is_ce(c->flow.tclass))
-		rocev2_stats_inc(qp->dev,
-				 ROCEV2_CNT_NP_ECN_MARKED_ROCE_PACKETS);
+	rx_count(c, qp->dev, pkt);
 	if (pkt->op->class == ROCEV2_CLASS_CNP) {
 		/* no rate control on this QP: nothing to slow down */
 		rocev2_stats_inc(qp->dev, ROCEV2_CNT_RP_CNP_IGNORED);
 		return ROCEV2_DROP_NONE;
 	}
-	if (qp->type != IB_QPT_RC)
+	if (rocev2_qp_is_dgram(qp))
 		return rocev2_resp_rx_ud(qp, c->skb, &c->flow, pkt);
 	if (pkt->op->flags & ROCEV2_OP_RESPONSE)
 		return rocev2_comp_rx(qp, c->skb, pkt, &c->todo);
@@ -197,6 +247,12 @@ static enum rocev2_drop rx_segment(struct rx_ctx *c, u32 off, u32 len, u32 i)
 		rocev2_stats_inc(c->dev, ROCEV2_CNT_RX_ICRC_ENCAPSULATED);
 		return ROCEV2_DROP_BAD_ICRC;
 	}
+	/* a group's packets name no QP, and no others do not (IBA 9.6.1.2) */
+	if (c->mcast)
+		return pkt.dqpn == ROCEV2_QPN_MULTICAST ?
+		       rx_multicast(c, &pkt) : ROCEV2_DROP_WRONG_ADDRESS;
+	if (pkt.dqpn == ROCEV2_QPN_MULTICAST)
+		return ROCEV2_DROP_WRONG_ADDRESS;
 	if (c->qp && c->qp->qpn != pkt.dqpn)
 		rx_drop_qp(c);
 	if (!c->qp) {
@@ -212,9 +268,12 @@ static enum rocev2_drop rx_segment(struct rx_ctx *c, u32 off, u32 len, u32 i)
 static enum rocev2_drop rx_walk(struct rx_ctx *c)
 {
 	enum rocev2_drop drop = ROCEV2_DROP_NONE;
+	struct in6_addr daddr;
 	u32 off, i;
 
 	rx_tmpl(c);
+	rx_daddr(&c->flow, &daddr);
+	c->mcast = rdma_is_multicast_addr(&daddr);
 	for (off = 0, i = 0; off < c->flow.len; off += c->flow.seg_len, i++) {
 		drop = rx_segment(c, c->flow.bth_off + off,
 				  min(c->flow.seg_len, c->flow.len - off), i);
@@ -228,8 +287,9 @@ static enum rocev2_drop rx_walk(struct rx_ctx *c)
 /**
  * rocev2_rx_dev() - take an skb for a known device
  * @rnet: namespace it arrived in
- * @dev: device that owns the destination address, or any of the namespace
- * @exact: it owns the address
+ * @dev: device that owns the destination address or, for a group, the link;
+ *	or any of the namespace
+ * @exact: it is not just any
  * @skb: one packet or a merged burst, data at its IP header; consumed
  *
  * Context: BH off, RCU read section.
@@ -273,7 +333,12 @@ void rocev2_rx(struct rocev2_net *rnet, struct sk_buff *skb)
 		kfree_skb(skb);
 		return;
 	}
-	dev = rocev2_net_find_dev(rnet, &daddr, &exact);
+	if (rdma_is_multicast_addr(&daddr)) {
+		dev = rocev2_net_mcast_dev(rnet, skb->dev);
+		exact = true;
+	} else {
+		dev = rocev2_net_find_dev(rnet, &daddr, &exact);
+	}
 	if (dev)
 		rocev2_rx_dev(rnet, dev, exact, skb);
 	else

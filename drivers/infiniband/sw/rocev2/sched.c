@@ -14,7 +14,7 @@
 /* Find or refresh the route of a connected QP; without one packets are lost */
 static void sched_route(struct rocev2_qp *qp)
 {
-	if (qp->type != IB_QPT_RC)
+	if (rocev2_qp_is_dgram(qp))
 		return;
 	qp->dev->wire->route(qp->dev, &qp->av, &qp->path);
 }
@@ -32,13 +32,24 @@ static void sched_flush(struct rocev2_qp *qp)
 	rocev2_resp_flush(qp);
 }
 
-/* Build one burst of answers or requests and send it; true: more to build */
-static bool sched_send(struct rocev2_qp *qp, int *todo)
+/* What became of one burst */
+enum sched_result {
+	SCHED_ON,		/* go on */
+	SCHED_LATER,		/* no memory, or too much under way here */
+	SCHED_ELSEWHERE,	/* the turn belongs on qp->tx_cpu */
+};
+
+/* Build one burst of answers or requests and send it */
+static enum sched_result sched_send(struct rocev2_qp *qp, int *todo)
 {
 	struct sk_buff *skb = NULL;
 	int bit = *todo & ROCEV2_TODO_REPLY ?: ROCEV2_TODO_SEND;
 	bool more;
 
+	if (rocev2_net_overtakes(qp))
+		return SCHED_ELSEWHERE;
+	if (rocev2_net_crowded())
+		return SCHED_LATER;
 	if (bit == ROCEV2_TODO_REPLY)
 		more = rocev2_resp_build(qp, &skb);
 	else
@@ -48,7 +59,7 @@ static bool sched_send(struct rocev2_qp *qp, int *todo)
 	if (!more)
 		*todo &= ~bit;
 	/* more to build, and nothing built: no memory. Not in a loop here. */
-	return skb || !more;
+	return skb || !more ? SCHED_ON : SCHED_LATER;
 }
 
 /* A completion was lost to a full CQ: its QPs cannot go on (IBA 11.2.8.1) */
@@ -62,10 +73,11 @@ static void sched_check_cq(struct rocev2_qp *qp)
 	}
 }
 
-/* One turn; returns what is left of its work */
-static int sched_turn(struct rocev2_qp *qp)
+/* One turn; returns what is left of its work, and the CPU it belongs on */
+static int sched_turn(struct rocev2_qp *qp, int *cpu)
 {
 	int todo = atomic_xchg(&qp->todo, 0);
+	enum sched_result res;
 	int n;
 
 	if (todo & ROCEV2_TODO_FLUSH)
@@ -85,33 +97,41 @@ static int sched_turn(struct rocev2_qp *qp)
 		/* write_space marks both bits again when there is room (D8) */
 		if (!rocev2_net_can_send(qp))
 			return 0;
-		if (!sched_send(qp, &todo))
+		/* one CPU from the look at its queues until they have it */
+		local_bh_disable();
+		res = sched_send(qp, &todo);
+		local_bh_enable();
+		if (res == SCHED_ELSEWHERE)
+			*cpu = qp->tx_cpu;
+		if (res != SCHED_ON)
 			break;
 	}
 	return todo;
 }
 
-static void sched_requeue(struct rocev2_qp *qp)
+/* @cpu: WORK_CPU_UNBOUND for this one */
+static void sched_requeue(struct rocev2_qp *qp, int cpu)
 {
 	if (!rocev2_qp_tryget(qp))
 		return;
-	if (!queue_work(rocev2_wq, &qp->work))
+	if (!queue_work_on(cpu, rocev2_wq, &qp->work))
 		rocev2_qp_put(qp);
 }
 
 /* Turns until nothing is marked, or the budget goes to the workqueue */
 static void sched_run(struct rocev2_qp *qp)
 {
+	int cpu = WORK_CPU_UNBOUND;
 	int left, turns = 0;
 
 	while (!test_and_set_bit_lock(SCHED_RUNNING, &qp->run)) {
-		left = sched_turn(qp);
+		left = sched_turn(qp, &cpu);
 		sched_check_cq(qp);
 		clear_bit_unlock(SCHED_RUNNING, &qp->run);
 		rocev2_qp_notify(qp);
 		if (left) {
 			atomic_or(left, &qp->todo);
-			sched_requeue(qp);
+			sched_requeue(qp, cpu);
 			return;
 		}
 		/*
@@ -123,7 +143,7 @@ static void sched_run(struct rocev2_qp *qp)
 		if (!atomic_read(&qp->todo))
 			return;
 		if (++turns == ROCEV2_RUN_TURNS) {
-			sched_requeue(qp);
+			sched_requeue(qp, cpu);
 			return;
 		}
 	}
@@ -151,7 +171,7 @@ void rocev2_sched_kick(struct rocev2_qp *qp, int todo, bool defer)
 	if (todo)
 		atomic_fetch_or(todo, &qp->todo);
 	if (defer || irqs_disabled()) {
-		sched_requeue(qp);
+		sched_requeue(qp, WORK_CPU_UNBOUND);
 		return;
 	}
 	if (!atomic_read(&qp->todo)) {

@@ -41,6 +41,7 @@ void rocev2_sched_stop(struct rocev2_qp *qp);
  * The runner calls them and transmits what they return.
  */
 bool rocev2_req_build(struct rocev2_qp *qp, struct sk_buff **skb);
+bool rocev2_req_build_uc(struct rocev2_qp *qp, struct sk_buff **skb);
 bool rocev2_req_build_ud(struct rocev2_qp *qp, struct sk_buff **skb);
 bool rocev2_resp_build(struct rocev2_qp *qp, struct sk_buff **skb);
 /* req.c: flush the SQ (ERR); reset to the state of a new QP */

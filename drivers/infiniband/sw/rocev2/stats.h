@@ -62,6 +62,7 @@ struct rocev2_dev;
 	X(BAD_PAD,		"rx_drop_bad_pad")			\
 	X(BAD_ICRC,		"rx_drop_bad_icrc")			\
 	X(NO_QP,		"rx_drop_no_qp")			\
+	X(NO_GROUP,		"rx_drop_no_mcast_group")		\
 	X(WRONG_QP_TYPE,	"rx_drop_wrong_qp_type")		\
 	X(WRONG_STATE,		"rx_drop_wrong_state")			\
 	X(WRONG_ADDRESS,	"rx_drop_wrong_address")		\
@@ -70,6 +71,8 @@ struct rocev2_dev;
 	X(BAD_QKEY,		"rx_drop_bad_qkey")			\
 	X(NO_RECV_WQE,		"rx_drop_no_recv_wqe")			\
 	X(UD_LENGTH,		"rx_drop_ud_length")			\
+	X(UC_LENGTH,		"rx_drop_uc_length")			\
+	X(BAD_RKEY,		"rx_drop_bad_rkey")			\
 	X(STALE,		"rx_drop_stale")			\
 	X(OUT_OF_ORDER,		"rx_drop_out_of_order")			\
 	X(UNEXPECTED_RESPONSE,	"rx_drop_unexpected_response")		\

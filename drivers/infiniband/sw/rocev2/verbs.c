@@ -12,6 +12,7 @@
 #include "ah.h"
 #include "cq.h"
 #include "device.h"
+#include "mcast.h"
 #include "mr.h"
 #include "mw.h"
 #include "qp.h"
@@ -59,6 +60,9 @@ static void verbs_limits(struct ib_device_attr *attr)
 	attr->max_qp_init_rd_atom = ROCEV2_MAX_RD_ATOMIC;
 	attr->max_res_rd_atom = ROCEV2_MAX_RD_ATOMIC * ROCEV2_MAX_QP;
 	attr->max_ah = ROCEV2_MAX_AH;
+	attr->max_mcast_grp = ROCEV2_MAX_MCAST_GRP;
+	attr->max_mcast_qp_attach = ROCEV2_MAX_MCAST_QP;
+	attr->max_total_mcast_qp_attach = ROCEV2_MAX_MCAST_ATTACH;
 	attr->max_srq = ROCEV2_MAX_SRQ;
 	attr->max_srq_wr = ROCEV2_MAX_SRQ_WR;
 	attr->max_srq_sge = ROCEV2_MAX_SGE;
@@ -331,6 +335,7 @@ const struct ib_device_ops rocev2_verbs_ops = {
 	.alloc_mw = rocev2_mw_alloc,
 	.alloc_pd = verbs_alloc_pd,
 	.alloc_ucontext = verbs_alloc_ucontext,
+	.attach_mcast = rocev2_mcast_attach,
 	.create_ah = rocev2_ah_create,
 	.create_qp = rocev2_qp_create,
 	.create_srq = rocev2_srq_create,
@@ -343,6 +348,7 @@ const struct ib_device_ops rocev2_verbs_ops = {
 	.destroy_cq = rocev2_cq_destroy,
 	.destroy_qp = rocev2_qp_destroy,
 	.destroy_srq = rocev2_srq_destroy,
+	.detach_mcast = rocev2_mcast_detach,
 	.disassociate_ucontext = verbs_disassociate_ucontext,
 	.fill_res_cq_entry = rocev2_restrack_fill_cq,
 	.fill_res_mr_entry = rocev2_restrack_fill_mr,

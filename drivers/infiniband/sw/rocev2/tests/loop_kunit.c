@@ -36,6 +36,7 @@ struct loop_case {
 	enum ib_mtu mtu;
 	bool bursts;		/* gather, and lose single segments of them */
 	u32 psn;
+	bool uc;
 };
 
 static const struct loop_case loop_cases[] = {
@@ -348,6 +349,18 @@ static void loop_ah(struct loop_ctx *l, int side, struct rdma_ah_attr *ah)
 	ah->grh.hop_limit = 64;
 }
 
+/* What the transport wants to know besides what both do (IBA table 91) */
+static int loop_rtr_mask(const struct loop_ctx *l)
+{
+	return l->c->uc ? 0 : IB_QP_MAX_DEST_RD_ATOMIC | IB_QP_MIN_RNR_TIMER;
+}
+
+static int loop_rts_mask(const struct loop_ctx *l)
+{
+	return l->c->uc ? 0 : IB_QP_TIMEOUT | IB_QP_RETRY_CNT |
+			      IB_QP_RNR_RETRY | IB_QP_MAX_QP_RD_ATOMIC;
+}
+
 static int loop_modify(struct loop_ctx *l, int side)
 {
 	struct rocev2_qp *qp = l->end[side].iqp.qp;
@@ -382,15 +395,11 @@ static int loop_modify(struct loop_ctx *l, int side)
 	if (!err)
 		err = rocev2_qp_modify(ibqp, &attr, IB_QP_STATE | IB_QP_AV |
 				       IB_QP_PATH_MTU | IB_QP_DEST_QPN |
-				       IB_QP_RQ_PSN |
-				       IB_QP_MAX_DEST_RD_ATOMIC |
-				       IB_QP_MIN_RNR_TIMER, NULL);
+				       IB_QP_RQ_PSN | loop_rtr_mask(l), NULL);
 	attr.qp_state = IB_QPS_RTS;
 	if (!err)
 		err = rocev2_qp_modify(ibqp, &attr, IB_QP_STATE |
-				       IB_QP_TIMEOUT | IB_QP_RETRY_CNT |
-				       IB_QP_RNR_RETRY | IB_QP_SQ_PSN |
-				       IB_QP_MAX_QP_RD_ATOMIC, NULL);
+				       IB_QP_SQ_PSN | loop_rts_mask(l), NULL);
 	return err;
 }
 
@@ -409,7 +418,7 @@ static void loop_init_end(struct loop_ctx *l, int side)
 	struct ib_qp_init_attr init = {
 		.send_cq = &e->cq.ibcq,
 		.recv_cq = &e->cq.ibcq,
-		.qp_type = IB_QPT_RC,
+		.qp_type = l->c->uc ? IB_QPT_UC : IB_QPT_RC,
 		.cap = {
 			.max_send_wr = LOOP_DEPTH,
 			.max_recv_wr = LOOP_DEPTH,
@@ -428,7 +437,7 @@ static void loop_init_end(struct loop_ctx *l, int side)
 	ibqp->pd = &l->pd;
 	ibqp->send_cq = &e->cq.ibcq;
 	ibqp->recv_cq = &e->cq.ibcq;
-	ibqp->qp_type = IB_QPT_RC;
+	ibqp->qp_type = init.qp_type;
 	ibqp->event_handler = loop_event;
 	ibqp->qp_context = e;
 	KUNIT_ASSERT_EQ(l->test, rocev2_qp_create(ibqp, &init, NULL), 0);
@@ -662,8 +671,136 @@ static void loop_grow(struct kunit *test)
 	loop_teardown(l);
 }
 
+/*
+ * UC: half of the slices of end 1 are receive buffers, the other half is
+ * written to. Each message has its number as immediate.
+ */
+#define LOOP_UC_OPS	(LOOP_OPS / 2)
+#define LOOP_UC_ROUNDS	8
+
+static const struct loop_case loop_uc_cases[] = {
+	{ "clean 256", LOOP_CLEAN, IB_MTU_256, false, 0xfffff0, true },
+	{ "clean bursts 4096", LOOP_CLEAN, IB_MTU_4096, true, 77, true },
+	{ "drop 1024", LOOP_DROP, IB_MTU_1024, false, 3, true },
+	{ "drop bursts 256", LOOP_DROP, IB_MTU_256, true, 0xffff00, true },
+	{ "repeat 1024", LOOP_REPEAT, IB_MTU_1024, true, 1, true },
+	{ "swap 1024", LOOP_SWAP, IB_MTU_1024, true, 0xffffff, true },
+	{ "corrupt 1024", LOOP_CORRUPT, IB_MTU_1024, false, 5, true },
+	{ "all 4096", LOOP_ALL, IB_MTU_4096, true, 0xfffffe, true },
+};
+
+KUNIT_ARRAY_PARAM(loop_uc, loop_uc_cases, loop_case_desc);
+
+struct loop_uc {
+	u32 len[LOOP_UC_OPS];
+	bool write[LOOP_UC_OPS];
+	bool posted[LOOP_UC_OPS];	/* receive buffer in use */
+	u32 got;
+};
+
+static void loop_uc_post(struct loop_ctx *l, struct loop_uc *u, u32 i)
+{
+	struct loop_end *a = &l->end[0], *b = &l->end[1];
+	struct ib_rdma_wr wr = {
+		.remote_addr = (uintptr_t)loop_slice(b, i),
+		.rkey = l->mr->rkey,
+	};
+	const struct ib_send_wr *bad;
+	struct ib_sge sge;
+
+	u->write[i] = prandom_u32_state(&l->rnd) & 1;
+	u->len[i] = prandom_u32_state(&l->rnd) %
+		    (prandom_u32_state(&l->rnd) & 1 ? 300 : LOOP_MAX_LEN);
+	prandom_bytes_state(&l->rnd, loop_slice(a, i), u->len[i]);
+	sge = (struct ib_sge) {
+		(uintptr_t)loop_slice(a, i), u->len[i], l->mr->lkey
+	};
+	wr.wr.opcode = u->write[i] ? IB_WR_RDMA_WRITE_WITH_IMM :
+				     IB_WR_SEND_WITH_IMM;
+	wr.wr.ex.imm_data = cpu_to_be32(i);
+	wr.wr.sg_list = &sge;
+	wr.wr.num_sge = 1;
+	wr.wr.send_flags = IB_SEND_SIGNALED;
+	KUNIT_ASSERT_EQ(l->test, rocev2_post_send(&a->iqp.ibqp, &wr.wr, &bad),
+			0);
+}
+
+/* A receive that completed holds all of one message, and nothing else */
+static void loop_uc_check(struct loop_ctx *l, struct loop_uc *u,
+			  const struct ib_wc *wc)
+{
+	u32 i = be32_to_cpu(wc->ex.imm_data);
+	u8 *got;
+
+	KUNIT_ASSERT_EQ(l->test, wc->status, IB_WC_SUCCESS);
+	KUNIT_ASSERT_LT(l->test, i, LOOP_UC_OPS);
+	got = loop_slice(&l->end[1], u->write[i] ? i : wc->wr_id);
+	KUNIT_EXPECT_EQ(l->test, wc->opcode, u->write[i] ?
+			IB_WC_RECV_RDMA_WITH_IMM : IB_WC_RECV);
+	KUNIT_EXPECT_EQ(l->test, wc->byte_len, u->len[i]);
+	KUNIT_EXPECT_EQ(l->test, memcmp(got, loop_slice(&l->end[0], i),
+					u->len[i]), 0);
+	u->posted[wc->wr_id - LOOP_UC_OPS] = false;
+	u->got++;
+}
+
+/* Until all is sent and the wire is empty; what is late comes last */
+static void loop_uc_drain(struct loop_ctx *l, struct loop_uc *u, u32 sends)
+{
+	ktime_t end = ktime_add_ms(ktime_get(), LOOP_WAIT_MS);
+	struct ib_wc wc;
+	bool sent;
+
+	do {
+		sent = l->end[0].done == sends && !READ_ONCE(l->end[0].iqp.qp->run);
+		loop_pump(l);
+		loop_poll(l, &l->end[0]);
+		while (rocev2_cq_poll(&l->end[1].cq.ibcq, 1, &wc) == 1)
+			loop_uc_check(l, u, &wc);
+		usleep_range(20, 50);
+	} while (!sent && ktime_before(ktime_get(), end));
+	KUNIT_EXPECT_TRUE(l->test, sent);
+}
+
+static void loop_uc_transfer(struct kunit *test)
+{
+	const struct loop_case *c = test->param_value;
+	struct loop_ctx *l = loop_setup(test, c);
+	struct loop_uc *u = kunit_kzalloc(test, sizeof(*u), GFP_KERNEL);
+	u32 total = LOOP_UC_OPS * LOOP_UC_ROUNDS;
+	u32 i, round;
+
+	KUNIT_ASSERT_NOT_NULL(test, u);
+	prandom_seed_state(&l->rnd, c->psn + 1);
+	for (round = 1; round <= LOOP_UC_ROUNDS; round++) {
+		for (i = 0; i < LOOP_UC_OPS; i++) {
+			if (!u->posted[i])
+				loop_post_recv(l, LOOP_UC_OPS + i);
+			u->posted[i] = true;
+		}
+		for (i = 0; i < LOOP_UC_OPS; i++)
+			loop_uc_post(l, u, i);
+		loop_uc_drain(l, u, LOOP_UC_OPS * round);
+		/* a late packet is of this round's messages */
+		if (l->held)
+			loop_deliver(l, l->held);
+		l->held = NULL;
+		loop_uc_drain(l, u, LOOP_UC_OPS * round);
+	}
+	KUNIT_EXPECT_EQ(test, l->end[0].failed, 0U);
+	KUNIT_EXPECT_GT(test, u->got, 0U);
+	if (c->mode == LOOP_CLEAN)
+		KUNIT_EXPECT_EQ(test, u->got, total);
+	if (c->mode == LOOP_DROP || c->mode == LOOP_CORRUPT)
+		KUNIT_EXPECT_LT(test, u->got, total);
+	KUNIT_EXPECT_EQ(test, l->end[1].iqp.qp->state, IB_QPS_RTS);
+	kunit_info(test, "%u of %u messages\n", u->got, total);
+	loop_teardown(l);
+}
+
 static struct kunit_case loop_kunit_cases[] = {
 	KUNIT_CASE_PARAM(loop_transfer, loop_gen_params),
+	KUNIT_CASE_PARAM(loop_uc_transfer, loop_uc_gen_params),
 	KUNIT_CASE(loop_drain),
 	KUNIT_CASE(loop_grow),
 	{}

@@ -14,6 +14,11 @@
 #define QP_ALT		IB_QP_ALT_PATH
 #define QP_MIG		IB_QP_PATH_MIG_STATE
 
+/* Of connected QPs these are for RC alone */
+#define QP_RELIABLE	(IB_QP_TIMEOUT | IB_QP_RETRY_CNT | IB_QP_RNR_RETRY | \
+			 IB_QP_MIN_RNR_TIMER | IB_QP_MAX_QP_RD_ATOMIC | \
+			 IB_QP_MAX_DEST_RD_ATOMIC)
+
 struct qp_move {
 	enum ib_qp_state from;
 	enum ib_qp_state to;
@@ -103,8 +108,17 @@ static bool qp_iba_move(const struct qp_case *c, int *req, int *opt)
 
 		if (m->from != c->from || m->to != c->to)
 			continue;
-		*req = c->type == IB_QPT_RC ? m->rc_req : m->ud_req;
-		*opt = c->type == IB_QPT_RC ? m->rc_opt : m->ud_opt;
+		*req = c->type == IB_QPT_UD ? m->ud_req : m->rc_req;
+		*opt = c->type == IB_QPT_UD ? m->ud_opt : m->rc_opt;
+		if (c->type == IB_QPT_UC) {
+			*req &= ~QP_RELIABLE;
+			*opt &= ~QP_RELIABLE;
+			if (c->from == IB_QPS_SQE)
+				*opt = IB_QP_CUR_STATE | IB_QP_ACCESS_FLAGS;
+			/* the core lets only RC change its port */
+			if (c->from == IB_QPS_SQD && c->to == IB_QPS_SQD)
+				*opt &= ~IB_QP_PORT;
+		}
 		return true;
 	}
 	return false;
@@ -188,6 +202,11 @@ static void qp_test_moves(struct kunit *test, enum ib_qp_type type)
 static void qp_test_moves_rc(struct kunit *test)
 {
 	qp_test_moves(test, IB_QPT_RC);
+}
+
+static void qp_test_moves_uc(struct kunit *test)
+{
+	qp_test_moves(test, IB_QPT_UC);
 }
 
 static void qp_test_moves_ud(struct kunit *test)
@@ -275,6 +294,7 @@ static void qp_test_packets(struct kunit *test)
 
 static struct kunit_case qp_cases[] = {
 	KUNIT_CASE(qp_test_moves_rc),
+	KUNIT_CASE(qp_test_moves_uc),
 	KUNIT_CASE(qp_test_moves_ud),
 	KUNIT_CASE(qp_test_moves_gsi),
 	KUNIT_CASE(qp_test_unknown_bits),

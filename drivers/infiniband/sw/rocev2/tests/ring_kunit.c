@@ -233,6 +233,34 @@ static void ring_test_opcodes(struct kunit *test)
 	}
 }
 
+/* UC has SEND, WRITE, what is done on this side, and no more (IBA table 37) */
+static void ring_test_opcodes_uc(struct kunit *test)
+{
+	static const u32 good[] = {
+		IB_UVERBS_WR_RDMA_WRITE, IB_UVERBS_WR_RDMA_WRITE_WITH_IMM,
+		IB_UVERBS_WR_SEND, IB_UVERBS_WR_SEND_WITH_IMM,
+		IB_UVERBS_WR_LOCAL_INV,
+	};
+	static const u32 bad[] = {
+		IB_UVERBS_WR_RDMA_READ, IB_UVERBS_WR_SEND_WITH_INV,
+		IB_UVERBS_WR_ATOMIC_CMP_AND_SWP,
+		IB_UVERBS_WR_ATOMIC_FETCH_AND_ADD,
+	};
+	struct ring_test *t = test->priv;
+	int i, n = ARRAY_SIZE(good);
+
+	t->qp->type = IB_QPT_UC;
+	for (i = 0; i < n + ARRAY_SIZE(bad); i++) {
+		struct rxe_send_wqe *w = ring_send(t);
+
+		w->wr.opcode = i < n ? good[i] : bad[i - n];
+		w->dma.num_sge = 1;
+		w->dma.length = 100;
+		KUNIT_EXPECT_EQ_MSG(test, ring_pass(t), i < n ? 0 : -EINVAL,
+				    "opcode %u", w->wr.opcode);
+	}
+}
+
 static void ring_test_limits(struct kunit *test)
 {
 	struct ring_test *t = test->priv;
@@ -641,6 +669,7 @@ static struct kunit_case ring_cases[] = {
 	KUNIT_CASE(ring_test_layout),
 	KUNIT_CASE(ring_test_send),
 	KUNIT_CASE(ring_test_opcodes),
+	KUNIT_CASE(ring_test_opcodes_uc),
 	KUNIT_CASE(ring_test_limits),
 	KUNIT_CASE(ring_test_inline),
 	KUNIT_CASE(ring_test_ah),
