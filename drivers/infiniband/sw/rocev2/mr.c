@@ -15,6 +15,7 @@
 #include <linux/slab.h>
 #include "device.h"
 #include "mr.h"
+#include "odp.h"
 #include "testing.h"
 
 #define MR_MAX_LEN	BIT_ULL(40)
@@ -34,6 +35,8 @@
 				 IB_ZERO_BASED |		\
 				 IB_ACCESS_HUGETLB |		\
 				 IB_ACCESS_OPTIONAL)
+/* A user's region may also be paged on demand */
+#define MR_ACCESS_USER_OK	(MR_ACCESS_OK | IB_ACCESS_ON_DEMAND)
 
 /*
  * Keys: the index runs on by random steps, so the next key is not to be
@@ -95,6 +98,8 @@ static struct rocev2_mr *mr_new(struct ib_pd *pd, enum rocev2_mr_type type,
 static void mr_free(struct rocev2_mr *mr)
 {
 	ib_umem_release(mr->umem);
+	if (mr->odp)
+		rocev2_odp_put(mr->odp);
 	kvfree(mr->pages);
 	kvfree(mr->kva);
 	kvfree(mr->next_kva);
@@ -183,6 +188,13 @@ static int mr_pin(struct rocev2_mr *mr, u64 start, u64 length)
 	return mr_fill_pages(mr);
 }
 
+/* The whole address space of the process, paged on demand */
+static bool mr_is_implicit(u64 start, u64 length, u64 virt_addr, int access)
+{
+	return (access & IB_ACCESS_ON_DEMAND) && !start && !virt_addr &&
+	       length == U64_MAX;
+}
+
 /**
  * rocev2_mr_reg_user() - register a user's memory
  * @pd: of the user
@@ -192,7 +204,7 @@ static int mr_pin(struct rocev2_mr *mr, u64 start, u64 length)
  * @access: IB_ACCESS_*
  * @udata: not used
  *
- * Pins the pages. Sleeps. Return: the region; -EOPNOTSUPP for access rights
+ * Pins the pages, but for on-demand paging. Sleeps. Return: the region; -EOPNOTSUPP for access rights
  * that this device does not have, -EINVAL for a range that wraps or is too
  * large, -ENOMEM (RLIMIT_MEMLOCK too), -EFAULT.
  */
@@ -204,16 +216,18 @@ struct ib_mr *rocev2_mr_reg_user(struct ib_pd *pd, u64 start, u64 length,
 	u64 end;
 	int err;
 
-	if (access & ~MR_ACCESS_OK)
+	if (access & ~MR_ACCESS_USER_OK)
 		return ERR_PTR(-EOPNOTSUPP);
 	if ((access & (IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_ATOMIC)) &&
 	    !(access & IB_ACCESS_LOCAL_WRITE))
 		return ERR_PTR(-EINVAL);	/* IBA 10.6.3.1 */
-	if (length > MR_MAX_LEN ||
-	    (length && check_add_overflow(virt_addr, length - 1, &end)))
+	if (!mr_is_implicit(start, length, virt_addr, access) &&
+	    (length > MR_MAX_LEN ||
+	     (length && check_add_overflow(virt_addr, length - 1, &end))))
 		return ERR_PTR(-EINVAL);
 
-	mr = mr_new(pd, ROCEV2_MR_USER, access);
+	mr = mr_new(pd, access & IB_ACCESS_ON_DEMAND ? ROCEV2_MR_ODP :
+		    ROCEV2_MR_USER, access);
 	if (!mr)
 		return ERR_PTR(-ENOMEM);
 
@@ -223,7 +237,10 @@ struct ib_mr *rocev2_mr_reg_user(struct ib_pd *pd, u64 start, u64 length,
 	mr->ibmr.page_size = PAGE_SIZE;
 	mr->iova = virt_addr;
 	mr->length = length;
-	err = mr_pin(mr, start, length);
+	if (mr->type == ROCEV2_MR_ODP)
+		err = rocev2_odp_reg(mr, start, length);
+	else
+		err = mr_pin(mr, start, length);
 	if (err)
 		goto err_free;
 
@@ -500,7 +517,7 @@ void *rocev2_mr_ptr(struct rocev2_mr *mr, u64 va, u32 *len)
 	u64 pos, i;
 	u32 off, n;
 
-	if (!mr_in_bounds(mr, va, *len))
+	if (!mr_in_bounds(mr, va, *len) || mr->type == ROCEV2_MR_ODP)
 		return NULL;
 	if (mr->type == ROCEV2_MR_DMA)
 		return (void *)(uintptr_t)va;
@@ -524,6 +541,38 @@ void *rocev2_mr_ptr(struct rocev2_mr *mr, u64 va, u32 *len)
 
 ROCEV2_EXPORT_FOR_TEST(rocev2_mr_ptr);
 
+static int mr_odp_to(void *arg, void *p, u32 len)
+{
+	const void **src = arg;
+
+	memcpy(p, *src, len);
+	*src += len;
+	return 0;
+}
+
+static int mr_odp_from(void *arg, void *p, u32 len)
+{
+	void **dst = arg;
+
+	memcpy(*dst, p, len);
+	*dst += len;
+	return 0;
+}
+
+struct mr_skb {
+	const struct sk_buff *skb;
+	u32 off;
+};
+
+static int mr_odp_skb(void *arg, void *p, u32 len)
+{
+	struct mr_skb *s = arg;
+	int err = skb_copy_bits(s->skb, s->off, p, len);
+
+	s->off += len;
+	return err;
+}
+
 /**
  * rocev2_mr_copy_to() - copy into a region
  * @mr: region; the caller holds a reference for writing
@@ -531,12 +580,15 @@ ROCEV2_EXPORT_FOR_TEST(rocev2_mr_ptr);
  * @src: kernel memory
  * @len: bytes
  *
- * Return: 0, or -EINVAL if it is out of bounds (nothing is written then).
+ * Return: 0, -EINVAL if it is out of bounds (nothing is written then), -EAGAIN
+ * if a page is missing.
  */
 int rocev2_mr_copy_to(struct rocev2_mr *mr, u64 va, const void *src, u32 len)
 {
 	if (!mr_in_bounds(mr, va, len))
 		return -EINVAL;
+	if (mr->type == ROCEV2_MR_ODP)
+		return rocev2_odp_walk(mr, va, len, true, mr_odp_to, &src);
 
 	while (len) {
 		u32 n = len;
@@ -561,12 +613,14 @@ ROCEV2_EXPORT_FOR_TEST(rocev2_mr_copy_to);
  * @dst: kernel memory
  * @len: bytes
  *
- * Return: 0, or -EINVAL if it is out of bounds.
+ * Return: 0, -EINVAL if it is out of bounds, -EAGAIN if a page is missing.
  */
 int rocev2_mr_copy_from(struct rocev2_mr *mr, u64 va, void *dst, u32 len)
 {
 	if (!mr_in_bounds(mr, va, len))
 		return -EINVAL;
+	if (mr->type == ROCEV2_MR_ODP)
+		return rocev2_odp_walk(mr, va, len, false, mr_odp_from, &dst);
 
 	while (len) {
 		u32 n = len;
@@ -593,13 +647,17 @@ ROCEV2_EXPORT_FOR_TEST(rocev2_mr_copy_from);
  * @len: bytes
  *
  * Return: 0, -EINVAL if it is out of the region's bounds (nothing is written
- * then), -EFAULT if the skb is shorter than that.
+ * then), -EFAULT if the skb is shorter than that, -EAGAIN if a page is missing.
  */
 int rocev2_mr_copy_skb(struct rocev2_mr *mr, u64 va, const struct sk_buff *skb,
 		       u32 off, u32 len)
 {
+	struct mr_skb s = { .skb = skb, .off = off };
+
 	if (!mr_in_bounds(mr, va, len))
 		return -EINVAL;
+	if (mr->type == ROCEV2_MR_ODP)
+		return rocev2_odp_walk(mr, va, len, true, mr_odp_skb, &s);
 
 	while (len) {
 		u32 n = len;
@@ -636,6 +694,34 @@ static u64 *mr_word(struct rocev2_mr *mr, u64 va)
 	return p;
 }
 
+struct mr_atomic {
+	bool cas;
+	u64 compare;
+	u64 value;
+	u64 *orig;
+};
+
+static int mr_odp_word(void *arg, void *p, u32 len)
+{
+	struct mr_atomic *a = arg;
+
+	if (len != sizeof(u64) || !IS_ALIGNED((uintptr_t)p, sizeof(u64)))
+		return -EINVAL;
+	if (a->cas)
+		*a->orig = atomic64_cmpxchg(p, a->compare, a->value);
+	else
+		*a->orig = atomic64_fetch_add(a->value, p);
+	return 0;
+}
+
+static int mr_odp_atomic(struct rocev2_mr *mr, u64 va, struct mr_atomic *a)
+{
+	if (!IS_ALIGNED(va, sizeof(u64)) ||
+	    !mr_in_bounds(mr, va, sizeof(u64)))
+		return -EINVAL;
+	return rocev2_odp_walk(mr, va, sizeof(u64), true, mr_odp_word, a);
+}
+
 /**
  * rocev2_mr_atomic_cas() - compare and swap
  * @mr: region; the caller holds a reference for atomics
@@ -645,13 +731,19 @@ static u64 *mr_word(struct rocev2_mr *mr, u64 va)
  * @orig: what was there
  *
  * Atomic to the CPUs of this host as well (IB_ATOMIC_GLOB would be true, but
- * is not promised). Return: 0, -EINVAL if unaligned or out of bounds.
+ * is not promised). Return: 0, -EINVAL if unaligned or out of bounds, -EAGAIN
+ * if a page is missing.
  */
 int rocev2_mr_atomic_cas(struct rocev2_mr *mr, u64 va, u64 compare, u64 swap,
 			 u64 *orig)
 {
-	u64 *word = mr_word(mr, va);
+	struct mr_atomic a = { .cas = true, .compare = compare, .value = swap,
+			       .orig = orig };
+	u64 *word;
 
+	if (mr->type == ROCEV2_MR_ODP)
+		return mr_odp_atomic(mr, va, &a);
+	word = mr_word(mr, va);
 	if (!word)
 		return -EINVAL;
 	*orig = atomic64_cmpxchg((atomic64_t *)word, compare, swap);
@@ -667,12 +759,17 @@ ROCEV2_EXPORT_FOR_TEST(rocev2_mr_atomic_cas);
  * @add: what to add, modulo 2^64
  * @orig: what was there
  *
- * Return: 0, -EINVAL if unaligned or out of bounds.
+ * Return: 0, -EINVAL if unaligned or out of bounds, -EAGAIN if a page is
+ * missing.
  */
 int rocev2_mr_atomic_faa(struct rocev2_mr *mr, u64 va, u64 add, u64 *orig)
 {
-	u64 *word = mr_word(mr, va);
+	struct mr_atomic a = { .value = add, .orig = orig };
+	u64 *word;
 
+	if (mr->type == ROCEV2_MR_ODP)
+		return mr_odp_atomic(mr, va, &a);
+	word = mr_word(mr, va);
 	if (!word)
 		return -EINVAL;
 	*orig = atomic64_fetch_add(add, (atomic64_t *)word);
