@@ -32,7 +32,8 @@ main() {
 		[[ -e $LAB_TOP/$src ]] || rm -f "$out/$src"
 	done || true
 	say "building the modules for $(cat "$kernel/release")"
-	make -C "$kernel/build" M="$out" -j"$(nproc)" "$@" modules >&2
+	make -C "$kernel/build" M="$out" -j"$(nproc)" ROCEV2_TESTS=1 "$@" \
+		modules >&2
 	echo "$out"
 }
 

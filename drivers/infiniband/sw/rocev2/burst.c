@@ -15,6 +15,7 @@
 #include <net/udp.h>
 #include <rocev2/wire.h>
 #include "burst.h"
+#include "odp.h"
 #include "sched.h"
 
 #define BURST_ICRC_LEN	4
@@ -259,9 +260,17 @@ static int burst_put_payload(struct rocev2_burst *b, const void *src, u32 len)
 	return 0;
 }
 
+static int burst_put_odp(void *arg, void *p, u32 len)
+{
+	return burst_put_payload(arg, p, len);
+}
+
 static int burst_put_mr(struct rocev2_burst *b, struct rocev2_mr *mr, u64 va,
 			u32 len)
 {
+	if (mr->type == ROCEV2_MR_ODP)
+		return rocev2_odp_walk(mr, va, len, false, burst_put_odp, b);
+
 	while (len) {
 		u32 n = len;
 		void *src = rocev2_mr_ptr(mr, va, &n);
@@ -303,6 +312,10 @@ static int burst_put_wqe(struct rocev2_burst *b, const struct rocev2_swqe *wqe,
 		if (!mr)
 			return -EFAULT;
 		err = burst_put_mr(b, mr, sge->addr + off, n);
+		if (err == -EAGAIN)
+			err = rocev2_odp_fault(b->qp, ROCEV2_ODP_GATHER, mr,
+					       sge->addr + off, n,
+					       sge->length - off, false);
 		rocev2_mr_put(mr);
 		if (err)
 			return err;
@@ -344,7 +357,8 @@ static int burst_write(struct rocev2_burst *b, const struct rocev2_pkt *pkt,
  *
  * Context: BH off (per-CPU page). Return: 0, -ENOMEM or -ENOSPC (no memory for
  * the packet: the burst is as before), -EFAULT (payload not readable under its
- * key, same).
+ * key, same), what rocev2_odp_fault() says or, of a region, -EAGAIN (a page is
+ * missing, same).
  */
 int rocev2_burst_add(struct rocev2_burst *b, struct rocev2_pkt *pkt,
 		     const struct rocev2_burst_src *src)

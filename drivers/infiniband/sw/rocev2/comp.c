@@ -15,6 +15,7 @@
 struct comp_result {
 	bool progress;		/* una moved */
 	bool failed;		/* rocev2_qp_error() is due */
+	bool waits;		/* for a page: the response was dropped */
 };
 
 /* Credit codes of the AETH (IBA table 46): receive WQEs at the responder */
@@ -371,6 +372,10 @@ static int comp_scatter(struct rocev2_qp *qp, const struct rocev2_swqe *wqe,
 		if (!mr)
 			return -EFAULT;
 		err = rocev2_mr_copy_skb(mr, sge->addr + off, skb, skb_off, n);
+		if (err == -EAGAIN)
+			err = rocev2_odp_fault(qp, ROCEV2_ODP_SCATTER, mr,
+					       sge->addr + off, n,
+					       sge->length - off, true);
 		rocev2_mr_put(mr);
 		if (err)
 			return err;
@@ -388,6 +393,17 @@ static void comp_set_failed(struct rocev2_qp *qp, enum ib_wc_status status,
 	r->failed = true;
 }
 
+/* No place for a response yet. True: it is dropped, and asked for again. */
+static bool comp_waits(struct rocev2_qp *qp, int err, struct comp_result *r)
+{
+	if (rocev2_odp_must_wait(err))
+		qp->sq.resume_done = true;	/* rocev2_odp_resume() goes back */
+	else if (err != -ENOMEM)
+		return false;
+	r->waits = true;
+	return true;
+}
+
 /* A READ or atomic is answered in full */
 static void comp_response_done(struct rocev2_qp *qp, struct rocev2_swqe *wqe)
 {
@@ -403,12 +419,17 @@ static void comp_rx_read(struct rocev2_qp *qp, struct rocev2_swqe *wqe,
 	struct rocev2_sq *sq = &qp->sq;
 	u64 off = (u64)wqe->done_pkts * qp->pmtu;
 	u32 want = min_t(u64, wqe->length - off, qp->pmtu);
+	int err = 0;
 
 	if (pkt->payload_len != want) {
 		comp_set_failed(qp, IB_WC_LOC_LEN_ERR, r);
 		return;
 	}
-	if (want && comp_scatter(qp, wqe, off, skb, pkt->payload_off, want)) {
+	if (want)
+		err = comp_scatter(qp, wqe, off, skb, pkt->payload_off, want);
+	if (comp_waits(qp, err, r))
+		return;
+	if (err) {
 		comp_set_failed(qp, IB_WC_LOC_PROT_ERR, r);
 		return;
 	}
@@ -449,18 +470,25 @@ static void comp_rx_atomic(struct rocev2_qp *qp, struct rocev2_swqe *wqe,
 {
 	const struct ib_sge *sge = &wqe->sge[0];
 	struct rocev2_mr *mr = NULL;
+	int err = -EFAULT;
 
 	if (wqe->num_sge && sge->length >= sizeof(u64))
 		mr = rocev2_mr_get(qp->dev, qp->pd, sge->lkey, sge->addr,
 				   sizeof(u64), ROCEV2_MR_LOCAL_WRITE);
-	if (!mr || rocev2_mr_copy_to(mr, sge->addr, &pkt->atomic_orig,
-				     sizeof(u64))) {
-		if (mr)
-			rocev2_mr_put(mr);
+	if (mr) {
+		err = rocev2_mr_copy_to(mr, sge->addr, &pkt->atomic_orig,
+					sizeof(u64));
+		if (err == -EAGAIN)
+			err = rocev2_odp_fault(qp, ROCEV2_ODP_SCATTER, mr,
+					       sge->addr, sizeof(u64), 0, true);
+		rocev2_mr_put(mr);
+	}
+	if (comp_waits(qp, err, r))
+		return;
+	if (err) {
 		comp_set_failed(qp, IB_WC_LOC_PROT_ERR, r);
 		return;
 	}
-	rocev2_mr_put(mr);
 	comp_single_done(qp, wqe, pkt, r);
 }
 
@@ -531,7 +559,7 @@ static enum rocev2_drop comp_rx_response(struct rocev2_qp *qp,
 	else
 		comp_rx_atomic(qp, wqe, pkt, r);
 	comp_catch_up(qp);
-	return ROCEV2_DROP_NONE;
+	return r->waits ? ROCEV2_DROP_PAGE_FAULT : ROCEV2_DROP_NONE;
 }
 
 static enum rocev2_drop comp_dispatch(struct rocev2_qp *qp, struct sk_buff *skb,

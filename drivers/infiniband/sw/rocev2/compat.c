@@ -6,6 +6,8 @@
  */
 #include <crypto/hash.h>
 #include <net/net_namespace.h>
+#include <linux/hmm.h>
+#include <rdma/ib_umem_odp.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_netlink.h>
 #include <rdma/uverbs_ioctl.h>
@@ -156,6 +158,47 @@ void rocev2_compat_user_named(struct ib_device *ibdev)
 	ibdev->name_assign_type = RDMA_NAME_ASSIGN_TYPE_USER;
 #endif
 }
+
+#ifdef CONFIG_INFINIBAND_ON_DEMAND_PAGING
+/**
+ * rocev2_compat_odp_map - have the core find pages of a process
+ * @umem: with on-demand paging
+ * @va: user address
+ * @len: bytes
+ * @write: they must be writable
+ * @fault: fault in what is missing
+ *
+ * Context: process, sleeps. Return: >= 0 with umem_mutex held, or an error.
+ */
+int rocev2_compat_odp_map(struct ib_umem_odp *umem, u64 va, u64 len, bool write,
+			  bool fault)
+{
+#ifdef ROCEV2_HAVE_UMEM_ODP_MAP
+	u64 access = write ? HMM_PFN_WRITE : 0;
+#else
+	u64 access = write ? ODP_READ_ALLOWED_BIT | ODP_WRITE_ALLOWED_BIT :
+			     ODP_READ_ALLOWED_BIT;
+#endif
+
+	return ib_umem_odp_map_dma_and_lock(umem, va, len, access, fault);
+}
+
+/**
+ * rocev2_compat_odp_pfn - what the core found for a page
+ * @umem: its umem_mutex is held, and no fault is under way
+ * @i: number of the page in it
+ *
+ * Return: page frame number and HMM_PFN_* flags.
+ */
+unsigned long rocev2_compat_odp_pfn(const struct ib_umem_odp *umem, u32 i)
+{
+#ifdef ROCEV2_HAVE_UMEM_ODP_MAP
+	return umem->map.pfn_list[i];
+#else
+	return umem->pfn_list[i];
+#endif
+}
+#endif
 
 #ifdef crc32_le
 #undef crc32_le

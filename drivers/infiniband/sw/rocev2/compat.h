@@ -20,6 +20,7 @@
 #include <linux/netdevice.h>
 #include <rdma/ib_verbs.h>
 
+struct ib_umem_odp;
 struct rocev2_dev;
 
 #ifdef ROCEV2_HAVE_UNALIGNED_HEADER
@@ -127,6 +128,15 @@ struct rocev2_dev *rocev2_compat_alloc_device(struct net *net);
 
 /* Tell udev, where the core can, that the name is a user's choice */
 void rocev2_compat_user_named(struct ib_device *ibdev);
+
+/*
+ * On-demand paging. Fault (or only look for) the pages of [@va, @va + @len);
+ * >= 0, and then umem_mutex is held, or an error. The core's list of pages, as
+ * the HMM_PFN_* flags of <linux/hmm.h> have it, while that is held.
+ */
+int rocev2_compat_odp_map(struct ib_umem_odp *umem, u64 va, u64 len, bool write,
+			  bool fault);
+unsigned long rocev2_compat_odp_pfn(const struct ib_umem_odp *umem, u32 i);
 
 /*
  * Set the device operations whose prototypes differ between kernels; to be

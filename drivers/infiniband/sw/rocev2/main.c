@@ -7,6 +7,7 @@
 #include <linux/rcupdate.h>
 #include "device.h"
 #include "net.h"
+#include "odp.h"
 #include "sched.h"
 
 struct workqueue_struct *rocev2_wq;
@@ -31,6 +32,7 @@ static const struct {
 	{ main_wq_init,		main_wq_exit },
 	{ rocev2_compat_crc_init, rocev2_compat_crc_exit },
 	{ rocev2_burst_init_pages, rocev2_burst_exit },
+	{ rocev2_odp_init,	rocev2_odp_exit },
 	{ rocev2_device_wq_init, rocev2_device_wq_exit },
 	{ rocev2_net_init,	rocev2_net_exit },
 	{ rocev2_port_init,	rocev2_port_exit },

@@ -19,6 +19,7 @@
 #include "mr.h"
 #include "mr_impl.h"
 #include "mw.h"
+#include "odp.h"
 #include "qp.h"
 #include "testing.h"
 
@@ -172,6 +173,8 @@ void rocev2_mr_free(struct rocev2_mr *mr)
 {
 	rocev2_mr_dmabuf_release(mr);
 	ib_umem_release(mr->umem);
+	if (mr->odp)
+		rocev2_odp_put(mr->odp);
 	kvfree(mr->pages);
 	kvfree(mr->kva);
 	kvfree(mr->next_kva);
@@ -302,6 +305,13 @@ void rocev2_mr_set_range(struct rocev2_mr *mr, u64 virt_addr, u64 length)
 	mr->length = length;
 }
 
+/* The whole address space of the process, paged on demand */
+static bool mr_is_implicit(u64 start, u64 length, u64 virt_addr, int access)
+{
+	return (access & IB_ACCESS_ON_DEMAND) && !start && !virt_addr &&
+	       length == U64_MAX;
+}
+
 /**
  * rocev2_mr_reg_user() - register a user's memory
  * @pd: of the user
@@ -311,8 +321,8 @@ void rocev2_mr_set_range(struct rocev2_mr *mr, u64 virt_addr, u64 length)
  * @access: IB_ACCESS_*
  * @udata: not used
  *
- * Pins the pages. Sleeps. Return: the region; -EOPNOTSUPP for access rights
- * that this device does not have, -EINVAL for a range that wraps or is too
+ * Pins the pages, but for on-demand paging. Sleeps. Return: the region;
+ * -EOPNOTSUPP for access rights that this device does not have, -EINVAL for a range that wraps or is too
  * large, or for FLUSH_PERSISTENT on memory that is not, -ENOMEM
  * (RLIMIT_MEMLOCK too), -EFAULT.
  */
@@ -320,19 +330,28 @@ struct ib_mr *rocev2_mr_reg_user(struct ib_pd *pd, u64 start, u64 length,
 				 u64 virt_addr, int access,
 				 struct ib_udata *udata)
 {
+	bool odp = access & IB_ACCESS_ON_DEMAND;
 	struct rocev2_mr *mr;
 	int err;
 
-	err = rocev2_mr_check(access, virt_addr, length);
+	err = rocev2_mr_check(access & ~IB_ACCESS_ON_DEMAND, virt_addr,
+			      mr_is_implicit(start, length, virt_addr, access) ?
+			      0 : length);
 	if (err)
 		return ERR_PTR(err);
+	/* nothing is known of what a page will be made of */
+	if (odp && access & IB_ACCESS_FLUSH_PERSISTENT)
+		return ERR_PTR(-EINVAL);
 
-	mr = rocev2_mr_new(pd, ROCEV2_MR_USER, access);
+	mr = rocev2_mr_new(pd, odp ? ROCEV2_MR_ODP : ROCEV2_MR_USER, access);
 	if (!mr)
 		return ERR_PTR(-ENOMEM);
 
 	rocev2_mr_set_range(mr, virt_addr, length);
-	err = rocev2_mr_pin(mr, start, length);
+	if (odp)
+		err = rocev2_odp_reg(mr, start, length);
+	else
+		err = rocev2_mr_pin(mr, start, length);
 	if (err)
 		goto err_free;
 
@@ -615,7 +634,7 @@ void *rocev2_mr_ptr(struct rocev2_mr *mr, u64 va, u32 *len)
 	u64 pos, i;
 	u32 off, n;
 
-	if (!mr_in_bounds(mr, va, *len))
+	if (!mr_in_bounds(mr, va, *len) || mr->type == ROCEV2_MR_ODP)
 		return NULL;
 	if (mr->type == ROCEV2_MR_DMA)
 		return (void *)(uintptr_t)va;
@@ -641,6 +660,38 @@ void *rocev2_mr_ptr(struct rocev2_mr *mr, u64 va, u32 *len)
 
 ROCEV2_EXPORT_FOR_TEST(rocev2_mr_ptr);
 
+static int mr_odp_to(void *arg, void *p, u32 len)
+{
+	const void **src = arg;
+
+	memcpy(p, *src, len);
+	*src += len;
+	return 0;
+}
+
+static int mr_odp_from(void *arg, void *p, u32 len)
+{
+	void **dst = arg;
+
+	memcpy(*dst, p, len);
+	*dst += len;
+	return 0;
+}
+
+struct mr_skb {
+	const struct sk_buff *skb;
+	u32 off;
+};
+
+static int mr_odp_skb(void *arg, void *p, u32 len)
+{
+	struct mr_skb *s = arg;
+	int err = skb_copy_bits(s->skb, s->off, p, len);
+
+	s->off += len;
+	return err;
+}
+
 /**
  * rocev2_mr_copy_to() - copy into a region
  * @mr: region; the caller holds a reference for writing
@@ -648,12 +699,15 @@ ROCEV2_EXPORT_FOR_TEST(rocev2_mr_ptr);
  * @src: kernel memory
  * @len: bytes
  *
- * Return: 0, or -EINVAL if it is out of bounds (nothing is written then).
+ * Return: 0, -EINVAL if it is out of bounds (nothing is written then), -EAGAIN
+ * if a page is missing.
  */
 int rocev2_mr_copy_to(struct rocev2_mr *mr, u64 va, const void *src, u32 len)
 {
 	if (!mr_in_bounds(mr, va, len))
 		return -EINVAL;
+	if (mr->type == ROCEV2_MR_ODP)
+		return rocev2_odp_walk(mr, va, len, true, mr_odp_to, &src);
 
 	while (len) {
 		u32 n = len;
@@ -678,12 +732,14 @@ ROCEV2_EXPORT_FOR_TEST(rocev2_mr_copy_to);
  * @dst: kernel memory
  * @len: bytes
  *
- * Return: 0, or -EINVAL if it is out of bounds.
+ * Return: 0, -EINVAL if it is out of bounds, -EAGAIN if a page is missing.
  */
 int rocev2_mr_copy_from(struct rocev2_mr *mr, u64 va, void *dst, u32 len)
 {
 	if (!mr_in_bounds(mr, va, len))
 		return -EINVAL;
+	if (mr->type == ROCEV2_MR_ODP)
+		return rocev2_odp_walk(mr, va, len, false, mr_odp_from, &dst);
 
 	while (len) {
 		u32 n = len;
@@ -710,13 +766,17 @@ ROCEV2_EXPORT_FOR_TEST(rocev2_mr_copy_from);
  * @len: bytes
  *
  * Return: 0, -EINVAL if it is out of the region's bounds (nothing is written
- * then), -EFAULT if the skb is shorter than that.
+ * then), -EFAULT if the skb is shorter than that, -EAGAIN if a page is missing.
  */
 int rocev2_mr_copy_skb(struct rocev2_mr *mr, u64 va, const struct sk_buff *skb,
 		       u32 off, u32 len)
 {
+	struct mr_skb s = { .skb = skb, .off = off };
+
 	if (!mr_in_bounds(mr, va, len))
 		return -EINVAL;
+	if (mr->type == ROCEV2_MR_ODP)
+		return rocev2_odp_walk(mr, va, len, true, mr_odp_skb, &s);
 
 	while (len) {
 		u32 n = len;
@@ -753,6 +813,34 @@ static u64 *mr_word(struct rocev2_mr *mr, u64 va)
 	return p;
 }
 
+struct mr_atomic {
+	bool cas;
+	u64 compare;
+	u64 value;
+	u64 *orig;
+};
+
+static int mr_odp_word(void *arg, void *p, u32 len)
+{
+	struct mr_atomic *a = arg;
+
+	if (len != sizeof(u64) || !IS_ALIGNED((uintptr_t)p, sizeof(u64)))
+		return -EINVAL;
+	if (a->cas)
+		*a->orig = atomic64_cmpxchg(p, a->compare, a->value);
+	else
+		*a->orig = atomic64_fetch_add(a->value, p);
+	return 0;
+}
+
+static int mr_odp_atomic(struct rocev2_mr *mr, u64 va, struct mr_atomic *a)
+{
+	if (!IS_ALIGNED(va, sizeof(u64)) ||
+	    !mr_in_bounds(mr, va, sizeof(u64)))
+		return -EINVAL;
+	return rocev2_odp_walk(mr, va, sizeof(u64), true, mr_odp_word, a);
+}
+
 /**
  * rocev2_mr_atomic_cas() - compare and swap
  * @mr: region; the caller holds a reference for atomics
@@ -762,13 +850,19 @@ static u64 *mr_word(struct rocev2_mr *mr, u64 va)
  * @orig: what was there
  *
  * Atomic to the CPUs of this host as well (IB_ATOMIC_GLOB would be true, but
- * is not promised). Return: 0, -EINVAL if unaligned or out of bounds.
+ * is not promised). Return: 0, -EINVAL if unaligned or out of bounds, -EAGAIN
+ * if a page is missing.
  */
 int rocev2_mr_atomic_cas(struct rocev2_mr *mr, u64 va, u64 compare, u64 swap,
 			 u64 *orig)
 {
-	u64 *word = mr_word(mr, va);
+	struct mr_atomic a = { .cas = true, .compare = compare, .value = swap,
+			       .orig = orig };
+	u64 *word;
 
+	if (mr->type == ROCEV2_MR_ODP)
+		return mr_odp_atomic(mr, va, &a);
+	word = mr_word(mr, va);
 	if (!word)
 		return -EINVAL;
 	*orig = atomic64_cmpxchg((atomic64_t *)word, compare, swap);
@@ -784,12 +878,17 @@ ROCEV2_EXPORT_FOR_TEST(rocev2_mr_atomic_cas);
  * @add: what to add, modulo 2^64
  * @orig: what was there
  *
- * Return: 0, -EINVAL if unaligned or out of bounds.
+ * Return: 0, -EINVAL if unaligned or out of bounds, -EAGAIN if a page is
+ * missing.
  */
 int rocev2_mr_atomic_faa(struct rocev2_mr *mr, u64 va, u64 add, u64 *orig)
 {
-	u64 *word = mr_word(mr, va);
+	struct mr_atomic a = { .value = add, .orig = orig };
+	u64 *word;
 
+	if (mr->type == ROCEV2_MR_ODP)
+		return mr_odp_atomic(mr, va, &a);
+	word = mr_word(mr, va);
 	if (!word)
 		return -EINVAL;
 	*orig = atomic64_fetch_add(add, (atomic64_t *)word);

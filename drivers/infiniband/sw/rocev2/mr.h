@@ -15,6 +15,7 @@
 
 struct dma_buf;
 struct rocev2_dev;
+struct rocev2_odp;
 struct rocev2_qp;
 
 enum rocev2_mr_type {
@@ -23,6 +24,7 @@ enum rocev2_mr_type {
 	ROCEV2_MR_FAST,		/* alloc_mr + map_mr_sg + IB_WR_REG_MR */
 	ROCEV2_MR_DMABUF,	/* a dma-buf that the CPU can map */
 	ROCEV2_MR_WINDOW,	/* of a struct rocev2_window, see mw.h */
+	ROCEV2_MR_ODP,		/* user memory that is not pinned: odp.h */
 };
 
 enum rocev2_mr_state {
@@ -63,6 +65,7 @@ struct rocev2_mr {
 	struct ib_umem *umem;
 	struct dma_buf *dmabuf;
 	void *vaddr;		/* where all of @dmabuf is mapped */
+	struct rocev2_odp *odp;	/* _MR_ODP */
 };
 
 /* What a key is used for; picks lkey or rkey and the access bit to demand */
@@ -103,10 +106,15 @@ void rocev2_mr_put(struct rocev2_mr *mr);
 /*
  * Address of [@va, ...) in kernel memory, with *@len cut to what is contiguous
  * there; NULL if out of bounds. Valid while the caller holds its reference.
+ * Not for a region with on-demand paging: see rocev2_odp_walk().
  * Highmem is refused by Kconfig/compat, so no kmap is needed.
  */
 void *rocev2_mr_ptr(struct rocev2_mr *mr, u64 va, u32 *len);
 
+/*
+ * Copies and atomics: -EAGAIN if a page is missing (on-demand paging); what is
+ * done then is done again, see rocev2_odp_fault().
+ */
 int rocev2_mr_copy_to(struct rocev2_mr *mr, u64 va, const void *src, u32 len);
 int rocev2_mr_copy_from(struct rocev2_mr *mr, u64 va, void *dst, u32 len);
 /* @len bytes of @skb at @off into the region */

@@ -34,6 +34,7 @@
 #include "device.h"
 #include "mr.h"
 #include "net.h"
+#include "odp.h"
 #include "psn.h"
 #include "ring.h"
 
@@ -190,6 +191,10 @@ struct rocev2_resp {
 	bool established;		/* COMM_EST raised */
 	bool fatal;			/* a NAK that ends the QP is due or out */
 	bool cq_lost;			/* a completion did not fit its CQ */
+	bool stalled;			/* on-demand paging: a request was
+					 * dropped, ask for it again
+					 */
+	u32 stall_psn;			/* the last that was asked for so */
 
 	bool have_rwqe;
 	u32 recv_len;			/* bytes placed of the current message */
@@ -274,6 +279,7 @@ struct rocev2_qp {
 	struct hrtimer flush_timer;	/* user RQ in ERR (D1) */
 	u32 flush_ms;			/* its period, owned by its handler */
 	unsigned long marks;		/* ROCEV2_QP_MARK_* bits, atomic */
+	struct rocev2_odp_slot odp[ROCEV2_ODP_WAITS];
 
 	struct rocev2_sq sq;
 	struct rocev2_resp resp;

@@ -476,6 +476,9 @@ static bool req_fill(struct rocev2_qp *qp, struct rocev2_burst *b, bool *failed)
 			*failed = true;
 			return false;
 		}
+		/* goes on when the page has come */
+		if (rocev2_odp_must_wait(err))
+			return false;
 		if (err)
 			return true;
 		req_commit(qp, &plan);

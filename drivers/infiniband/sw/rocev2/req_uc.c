@@ -83,6 +83,9 @@ static bool req_uc_fill(struct rocev2_qp *qp, struct rocev2_burst *b,
 		if (!rocev2_burst_fits(b, rocev2_req_seg_len(&plan)))
 			return true;
 		err = rocev2_burst_add(b, &plan.pkt, &plan.src);
+		/* goes on when the page has come */
+		if (rocev2_odp_must_wait(err))
+			return false;
 		if (err && err != -EFAULT)
 			return true;
 		if (err)

@@ -72,9 +72,10 @@ static void req_ud_pkt(struct rocev2_qp *qp, const struct rocev2_swqe *wqe,
 	pkt->payload_len = wqe->length;
 }
 
+/* With *@wait set nothing was sent: a page is missing, and asked for */
 static enum ib_wc_status req_ud_send(struct rocev2_qp *qp,
 				     struct rocev2_swqe *wqe,
-				     struct rocev2_burst *b)
+				     struct rocev2_burst *b, bool *wait)
 {
 	struct rocev2_burst_src src = { .wqe = wqe };
 	struct rocev2_pkt pkt;
@@ -84,10 +85,12 @@ static enum ib_wc_status req_ud_send(struct rocev2_qp *qp,
 		return IB_WC_LOC_LEN_ERR;
 	req_ud_pkt(qp, wqe, &pkt);
 	err = rocev2_burst_add(b, &pkt, &src);
+	*wait = rocev2_odp_must_wait(err);
 	if (err == -EFAULT)
 		return IB_WC_LOC_PROT_ERR;
 	/* no memory for the packet is a loss, which UD allows */
-	qp->sq.psn = rocev2_psn_add(qp->sq.psn, 1);
+	if (!*wait)
+		qp->sq.psn = rocev2_psn_add(qp->sq.psn, 1);
 	return IB_WC_SUCCESS;
 }
 
@@ -105,6 +108,7 @@ bool rocev2_req_build_ud(struct rocev2_qp *qp, struct sk_buff **skb)
 	struct rocev2_ah_ref *ah;
 	struct rocev2_swqe *wqe;
 	struct rocev2_burst b;
+	bool wait = false;
 	bool bad;
 
 	spin_lock_bh(&qp->sq.lock);
@@ -127,9 +131,12 @@ bool rocev2_req_build_ud(struct rocev2_qp *qp, struct sk_buff **skb)
 	rocev2_burst_init(&b, qp, ah ? &ah->av : &qp->av, &qp->path);
 	b.closed = true;
 	if (!bad)
-		status = req_ud_send(qp, wqe, &b);
-	qp->sq.next++;
-	if (status == IB_WC_SUCCESS) {
+		status = req_ud_send(qp, wqe, &b, &wait);
+	if (!wait)
+		qp->sq.next++;
+	if (wait) {
+		/* goes on when the page has come */
+	} else if (status == IB_WC_SUCCESS) {
 		wqe->status = status;
 		wqe->state = ROCEV2_SWQE_DONE;
 		rocev2_comp_report(qp);
@@ -143,5 +150,5 @@ bool rocev2_req_build_ud(struct rocev2_qp *qp, struct sk_buff **skb)
 		rocev2_ah_put(ah);
 	if (status != IB_WC_SUCCESS)
 		rocev2_qp_sq_error(qp);
-	return true;
+	return !wait;
 }

@@ -104,6 +104,32 @@ static void resp_not_ready(struct resp_ctx *c)
 	c->todo |= ROCEV2_TODO_REPLY;
 }
 
+/*
+ * No place for the packet's data yet. True: it is dropped, with no trace but
+ * the receive it may have taken. When the place is there the peer is asked for
+ * it again (odp_qp.c); one that does not wait for that is told to. On UC the
+ * message is lost.
+ */
+static bool resp_waits(struct resp_ctx *c, int err)
+{
+	struct rocev2_resp *resp = &c->qp->resp;
+
+	if (!rocev2_odp_must_wait(err) && err != -ENOMEM)
+		return false;
+	c->drop = ROCEV2_DROP_PAGE_FAULT;
+	if (err == -ENOMEM || resp_is_uc(c))
+		return true;		/* lost, as on a wire */
+	resp->stalled = true;
+	resp->rnr_sent = true;
+	if (err == -EBUSY) {
+		rocev2_stats_inc(c->qp->dev, ROCEV2_CNT_RNR_NAK_SENT);
+		rocev2_resp_owe_ack(c->qp, c->pkt->psn, ROCEV2_AETH_RNR_NAK |
+				    c->qp->min_rnr_timer);
+		c->todo |= ROCEV2_TODO_REPLY;
+	}
+	return true;
+}
+
 /* Take a receive WQE; false if the packet goes no further */
 static bool resp_take_rwqe(struct resp_ctx *c)
 {
@@ -111,7 +137,10 @@ static bool resp_take_rwqe(struct resp_ctx *c)
 	struct rocev2_resp *resp = &qp->resp;
 	int err;
 
-	/* UC: left over from a message that broke off */
+	/*
+	 * Left over: on UC from a message that broke off, on RC taken when the
+	 * packet was here before, see resp_waits()
+	 */
 	if (resp->have_rwqe) {
 		resp->recv_len = 0;
 		return true;
@@ -143,7 +172,8 @@ static bool resp_take_rwqe(struct resp_ctx *c)
  * @off: where in the receive buffers
  * @len: bytes; they fit
  *
- * Return: 0, or -EFAULT if a buffer may not be written under its key.
+ * Return: 0, -EFAULT if a buffer may not be written under its key, or what
+ * rocev2_odp_fault() says of a page that is missing.
  */
 int rocev2_resp_scatter(struct rocev2_qp *qp, const struct sk_buff *skb,
 			u32 skb_off, u32 off, u32 len)
@@ -167,6 +197,10 @@ int rocev2_resp_scatter(struct rocev2_qp *qp, const struct sk_buff *skb,
 		if (!mr)
 			return -EFAULT;
 		err = rocev2_mr_copy_skb(mr, sge->addr + off, skb, skb_off, n);
+		if (err == -EAGAIN)
+			err = rocev2_odp_fault(qp, ROCEV2_ODP_RECV, mr,
+					       sge->addr + off, n,
+					       sge->length - off, true);
 		rocev2_mr_put(mr);
 		if (err)
 			return err;
@@ -220,6 +254,7 @@ static bool resp_exec_send(struct resp_ctx *c)
 {
 	const struct rocev2_pkt *pkt = c->pkt;
 	struct rocev2_resp *resp = &c->qp->resp;
+	int err = 0;
 
 	if ((pkt->op->flags & ROCEV2_OP_START) && !resp_take_rwqe(c))
 		return false;
@@ -233,9 +268,12 @@ static bool resp_exec_send(struct resp_ctx *c)
 		resp_recv_error(c, IB_WC_LOC_LEN_ERR, ROCEV2_AETH_NAK_INV_REQ);
 		return false;
 	}
-	if (pkt->payload_len &&
-	    rocev2_resp_scatter(c->qp, c->skb, pkt->payload_off,
-				resp->recv_len, pkt->payload_len)) {
+	if (pkt->payload_len)
+		err = rocev2_resp_scatter(c->qp, c->skb, pkt->payload_off,
+					  resp->recv_len, pkt->payload_len);
+	if (resp_waits(c, err))
+		return false;
+	if (err) {
 		resp_recv_error(c, IB_WC_LOC_PROT_ERR, ROCEV2_AETH_NAK_REM_OP);
 		return false;
 	}
@@ -290,6 +328,7 @@ static bool resp_write_place(struct resp_ctx *c)
 	const struct rocev2_pkt *pkt = c->pkt;
 	struct rocev2_resp *resp = &c->qp->resp;
 	struct rocev2_mr *mr;
+	bool odp;
 	int err;
 
 	mr = rocev2_mr_get_remote(c->qp, resp->rkey, resp->va, pkt->payload_len,
@@ -298,9 +337,20 @@ static bool resp_write_place(struct resp_ctx *c)
 		resp_no_access(c);
 		return false;
 	}
+	odp = mr->type == ROCEV2_MR_ODP;
 	err = rocev2_mr_copy_skb(mr, resp->va, c->skb, pkt->payload_off,
 				 pkt->payload_len);
+	if (err == -EAGAIN)
+		err = rocev2_odp_fault(c->qp, ROCEV2_ODP_RECV, mr, resp->va,
+				       pkt->payload_len, resp->resid, true);
 	rocev2_mr_put(mr);
+	if (resp_waits(c, err))
+		return false;
+	if (err == -EFAULT && odp) {
+		/* nothing is mapped there: for the peer it is no memory */
+		resp_no_access(c);
+		return false;
+	}
 	if (err) {
 		resp_fatal(c, ROCEV2_AETH_NAK_REM_OP, IB_EVENT_QP_FATAL);
 		return false;
@@ -395,7 +445,16 @@ static bool resp_exec_atomic(struct resp_ctx *c)
 					   pkt->swap_add, &orig);
 	else
 		err = rocev2_mr_atomic_faa(mr, pkt->va, pkt->swap_add, &orig);
+	if (err == -EAGAIN)
+		err = rocev2_odp_fault(qp, ROCEV2_ODP_RECV, mr, pkt->va,
+				       sizeof(u64), 0, true);
 	rocev2_mr_put(mr);
+	if (resp_waits(c, err))
+		return false;
+	if (err == -EFAULT) {
+		resp_no_access(c);
+		return false;
+	}
 	if (err) {
 		resp_invalid(c);
 		return false;
@@ -410,6 +469,8 @@ static bool resp_exec_mpe(struct resp_ctx *c)
 {
 	int err = rocev2_resp_mpe_exec(c);
 
+	if (resp_waits(c, err))
+		return false;
 	if (err == -EACCES)
 		resp_no_access(c);
 	else if (err)
@@ -473,6 +534,7 @@ static void resp_in_order(struct resp_ctx *c)
 		return;
 	}
 	resp->rnr_sent = false;
+	resp->stalled = false;
 	resp->psn = rocev2_psn_add(resp->psn, c->psns);
 	resp->opcode = pkt->op->flags & ROCEV2_OP_END ? ROCEV2_OPCODE_NONE :
 							pkt->opcode;
@@ -595,6 +657,8 @@ void rocev2_resp_reset(struct rocev2_qp *qp)
 	resp->established = false;
 	resp->fatal = false;
 	resp->cq_lost = false;
+	resp->stalled = false;
+	resp->stall_psn = U32_MAX;	/* no PSN */
 	resp->have_rwqe = false;
 	resp->recv_len = 0;
 	resp->resid = 0;

@@ -31,6 +31,7 @@ static inline struct ib_pd *rocev2_qp_rq_pd(const struct rocev2_qp *qp)
 
 void rocev2_resp_complete(struct rocev2_qp *qp, struct ib_wc *wc,
 			  bool solicited);
+/* 0, -EFAULT, or what rocev2_odp_fault() says of a page that is missing */
 int rocev2_resp_scatter(struct rocev2_qp *qp, const struct sk_buff *skb,
 			u32 skb_off, u32 off, u32 len);
 

@@ -10,6 +10,7 @@
  */
 #include <rdma/ib_verbs.h>
 #include <rocev2/wire.h>
+#include "odp.h"
 #include "resp.h"
 
 /* May the QP, and each placement type asked for, be used with this key? */
@@ -23,16 +24,16 @@ static struct rocev2_mr *mpe_flush_mr(const struct rocev2_qp *qp,
 	if (pkt->plt & ROCEV2_FETH_PLT_GLOBAL) {
 		if (!(qp->access & IB_ACCESS_FLUSH_GLOBAL))
 			return NULL;
-		mr = rocev2_mr_get(qp->dev, qp->pd, pkt->rkey, pkt->va, len,
-				   ROCEV2_MR_FLUSH_GLOBAL);
+		mr = rocev2_mr_get_remote(qp, pkt->rkey, pkt->va, len,
+					  ROCEV2_MR_FLUSH_GLOBAL);
 		if (!mr || !(pkt->plt & ROCEV2_FETH_PLT_PERSISTENT))
 			return mr;
 		rocev2_mr_put(mr);
 	}
 	if (!(qp->access & IB_ACCESS_FLUSH_PERSISTENT))
 		return NULL;
-	return rocev2_mr_get(qp->dev, qp->pd, pkt->rkey, pkt->va, len,
-			     ROCEV2_MR_FLUSH_PERSISTENT);
+	return rocev2_mr_get_remote(qp, pkt->rkey, pkt->va, len,
+				    ROCEV2_MR_FLUSH_PERSISTENT);
 }
 
 static int mpe_flush(struct rocev2_qp *qp, const struct rocev2_pkt *pkt)
@@ -61,13 +62,44 @@ static int mpe_flush(struct rocev2_qp *qp, const struct rocev2_pkt *pkt)
 	return err ? -EACCES : 0;
 }
 
+static int mpe_store(void *arg, void *p, u32 len)
+{
+	const u64 *value = arg;
+	u64 *word = p;
+
+	/* A region's iova need not be aligned as its memory is */
+	if (len != sizeof(u64) || !IS_ALIGNED((uintptr_t)p, sizeof(u64)))
+		return -EINVAL;
+	/* whoever sees it sees what was written before it */
+	smp_store_release(word, *value);
+	return 0;
+}
+
+static int mpe_place(struct rocev2_qp *qp, struct rocev2_mr *mr, u64 va,
+		     u64 value)
+{
+	u32 len = sizeof(u64);
+	void *word;
+	int err;
+
+	if (mr->type != ROCEV2_MR_ODP) {
+		word = rocev2_mr_ptr(mr, va, &len);
+		return word ? mpe_store(&value, word, len) : -EINVAL;
+	}
+	err = rocev2_odp_walk(mr, va, len, true, mpe_store, &value);
+	if (err == -EAGAIN)
+		err = rocev2_odp_fault(qp, ROCEV2_ODP_RECV, mr, va, len, 0,
+				       true);
+	/* nothing is mapped there: for the peer it is no memory */
+	return err == -EFAULT ? -EACCES : err;
+}
+
 static int mpe_atomic_write(struct rocev2_qp *qp, struct sk_buff *skb,
 			    const struct rocev2_pkt *pkt)
 {
-	u32 len = sizeof(u64);
 	struct rocev2_mr *mr;
-	u64 value, *word;
-	int err = 0;
+	u64 value;
+	int err;
 
 	if (!(qp->access & IB_ACCESS_REMOTE_WRITE))
 		return -EACCES;
@@ -76,17 +108,11 @@ static int mpe_atomic_write(struct rocev2_qp *qp, struct sk_buff *skb,
 		return -EINVAL;
 	if (skb_copy_bits(skb, pkt->payload_off, &value, sizeof(value)))
 		return -EINVAL;
-	mr = rocev2_mr_get(qp->dev, qp->pd, pkt->rkey, pkt->va, sizeof(u64),
-			   ROCEV2_MR_REMOTE_WRITE);
+	mr = rocev2_mr_get_remote(qp, pkt->rkey, pkt->va, sizeof(u64),
+				  ROCEV2_MR_REMOTE_WRITE);
 	if (!mr)
 		return -EACCES;
-	word = rocev2_mr_ptr(mr, pkt->va, &len);
-	/* A region's iova need not be aligned as its memory is */
-	if (word && len == sizeof(u64) && IS_ALIGNED((uintptr_t)word, len))
-		/* whoever sees it sees what was written before it */
-		smp_store_release(word, value);
-	else
-		err = -EINVAL;
+	err = mpe_place(qp, mr, pkt->va, value);
 	rocev2_mr_put(mr);
 	return err;
 }
@@ -98,7 +124,8 @@ static int mpe_atomic_write(struct rocev2_qp *qp, struct sk_buff *skb,
  * Both take a READ/atomic resource, from which duplicates are answered.
  *
  * Return: 0 and the answer is queued; -EACCES if QP or key do not allow it;
- * -EINVAL for a request that is malformed, or one too many under way.
+ * -EINVAL for a request that is malformed, or one too many under way; what
+ * rocev2_odp_fault() says of a page that is missing.
  */
 int rocev2_resp_mpe_exec(struct resp_ctx *c)
 {

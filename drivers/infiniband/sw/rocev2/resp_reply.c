@@ -271,6 +271,7 @@ enum resp_step {
 	RESP_FULL,		/* it starts the next burst */
 	RESP_NO_MEMORY,
 	RESP_GONE,		/* the region went away under the READ */
+	RESP_WAIT,		/* for a page of it */
 };
 
 /* Add the next packet of @r to the burst */
@@ -293,8 +294,14 @@ static enum resp_step resp_add(struct rocev2_qp *qp, struct rocev2_reply *r,
 			return RESP_GONE;
 	}
 	err = rocev2_burst_add(b, &pkt, &src);
+	if (err == -EAGAIN)
+		err = rocev2_odp_fault(qp, ROCEV2_ODP_REPLY, src.mr, src.off,
+				       pkt.payload_len,
+				       r->va + r->len - src.off, false);
 	if (src.mr)
 		rocev2_mr_put(src.mr);
+	if (rocev2_odp_must_wait(err))
+		return RESP_WAIT;
 	if (err)
 		return err == -EFAULT ? RESP_GONE : RESP_NO_MEMORY;
 	r->pkt++;
@@ -339,6 +346,8 @@ static bool resp_fill(struct rocev2_qp *qp, struct rocev2_burst *b, bool *gone)
 					    ROCEV2_AETH_NAK_REM_ACCESS);
 			resp->fatal = true;
 			return true;
+		case RESP_WAIT:
+			return false;
 		case RESP_FULL:
 		case RESP_NO_MEMORY:
 			return true;

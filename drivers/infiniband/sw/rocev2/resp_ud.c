@@ -86,7 +86,7 @@ static enum rocev2_drop resp_ud_receive(struct rocev2_qp *qp,
 	struct rocev2_resp *resp = &qp->resp;
 	enum rocev2_drop drop = ROCEV2_DROP_NONE;
 	struct ib_wc wc = {};
-	int err;
+	int err = 0;
 
 	/*
 	 * A MAD has 256 bytes. Anybody may send a longer packet to QP 1, which
@@ -94,7 +94,9 @@ static enum rocev2_drop resp_ud_receive(struct rocev2_qp *qp,
 	 */
 	if (qp->type == IB_QPT_GSI && pkt->payload_len > IB_MGMT_MAD_SIZE)
 		return ROCEV2_DROP_UD_LENGTH;
-	err = rocev2_ring_take_recv(rocev2_qp_rq(qp), &resp->rwqe);
+	/* one that had no page for an earlier packet is still there */
+	if (!resp->have_rwqe)
+		err = rocev2_ring_take_recv(rocev2_qp_rq(qp), &resp->rwqe);
 	if (err == -ENOENT) {
 		rocev2_stats_inc(qp->dev, ROCEV2_CNT_OUT_OF_BUFFER);
 		return ROCEV2_DROP_NO_RECV_WQE;
@@ -108,8 +110,13 @@ static enum rocev2_drop resp_ud_receive(struct rocev2_qp *qp,
 		rocev2_stats_inc(qp->dev, ROCEV2_CNT_RESP_LOCAL_LENGTH_ERROR);
 		wc.status = IB_WC_LOC_LEN_ERR;
 		drop = ROCEV2_DROP_UD_LENGTH;
-	} else if (resp_ud_place(qp, skb, flow, pkt)) {
-		wc.status = IB_WC_LOC_PROT_ERR;
+	} else {
+		err = resp_ud_place(qp, skb, flow, pkt);
+		/* on-demand paging: this packet is lost, the receive is kept */
+		if (rocev2_odp_must_wait(err) || err == -ENOMEM)
+			return ROCEV2_DROP_PAGE_FAULT;
+		if (err)
+			wc.status = IB_WC_LOC_PROT_ERR;
 	}
 	*fatal = wc.status != IB_WC_SUCCESS;
 	rocev2_resp_complete(qp, &wc, pkt->solicited);

@@ -121,7 +121,8 @@ void rocev2_retry_timeout(struct rocev2_qp *qp)
 	    (qp->state != IB_QPS_RTS && qp->state != IB_QPS_SQD))
 		goto out;
 	now = ktime_get();
-	if (sq->state == ROCEV2_REQ_WAIT_RNR || ktime_before(now, sq->deadline)) {
+	if (sq->state == ROCEV2_REQ_WAIT_RNR || rocev2_odp_waiting(qp) ||
+	    ktime_before(now, sq->deadline)) {
 		if (ktime_before(sq->deadline, now))
 			sq->deadline = ktime_add_ns(now, ns);
 		goto rearm;

@@ -82,6 +82,8 @@ static int sched_turn(struct rocev2_qp *qp, int *cpu)
 
 	if (todo & ROCEV2_TODO_FLUSH)
 		sched_flush(qp);
+	if (todo & ROCEV2_TODO_FAULT)
+		todo |= rocev2_odp_resume(qp);
 	if (todo & ROCEV2_TODO_TIMEOUT)
 		rocev2_retry_timeout(qp);
 	if (todo & ROCEV2_TODO_RNR)

@@ -79,6 +79,7 @@ struct rocev2_dev;
 	X(CONNTRACK,		"rx_drop_conntrack")			\
 	X(CE_MARKED_CNP,	"rx_drop_cnp_unknown_qp")		\
 	X(NO_MEMORY,		"rx_drop_no_memory")			\
+	X(PAGE_FAULT,		"rx_drop_page_fault")			\
 	X(FORGED_LOCAL,		"tx_drop_forged_local")
 
 enum rocev2_counter {

@@ -15,6 +15,7 @@
 #include "mcast.h"
 #include "mr.h"
 #include "mw.h"
+#include "odp.h"
 #include "qp.h"
 #include "ring.h"
 #include "testing.h"
@@ -95,6 +96,7 @@ static int verbs_query_device(struct ib_device *ibdev,
 				 IB_DEVICE_MEM_WINDOW |
 				 IB_DEVICE_MEM_WINDOW_TYPE_2B;
 	attr->kernel_cap_flags = IBK_ALLOW_USER_UNREG;
+	rocev2_odp_caps(attr);
 	attr->atomic_cap = IB_ATOMIC_HCA;
 	attr->masked_atomic_cap = IB_ATOMIC_NONE;
 	attr->local_ca_ack_delay = VERBS_ACK_DELAY;
@@ -330,6 +332,7 @@ static int verbs_process_mad(struct ib_device *ibdev, int flags, u32 port_num,
 
 /* The verbs; device.c adds those of a device's life, compat.c the rest */
 const struct ib_device_ops rocev2_verbs_ops = {
+	.advise_mr = rocev2_odp_advise,
 	.alloc_hw_port_stats = rocev2_stats_alloc_port,
 	.alloc_mr = rocev2_mr_alloc,
 	.alloc_mw = rocev2_mw_alloc,
@@ -353,6 +356,7 @@ const struct ib_device_ops rocev2_verbs_ops = {
 	.fill_res_cq_entry = rocev2_restrack_fill_cq,
 	.fill_res_mr_entry = rocev2_restrack_fill_mr,
 	.fill_res_qp_entry = rocev2_restrack_fill_qp,
+	.fill_stat_mr_entry = rocev2_odp_fill_stat,
 	.get_dev_fw_str = verbs_get_dev_fw_str,
 	.get_dma_mr = rocev2_mr_get_dma,
 	.get_hw_stats = rocev2_stats_get,
