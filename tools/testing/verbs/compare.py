@@ -13,8 +13,8 @@ import json
 import sys
 
 
-# Memory windows and unreliable connections are not advertised.
-LACKING = ("MWTest", "bind_mw", "_uc_")
+# Unreliable connections are not advertised.
+LACKING = ("_uc_",)
 # The library posts an operation that no kernel of ours knows.
 LIBRARY = ("qp_ex_rc_atomic_write",)
 
