@@ -86,7 +86,7 @@ int uv_reg_dmabuf(struct ibv_pd *pd, uint64_t offset, uint64_t len,
 		.hdr = {
 			.length = sizeof(c), .object_id = UVERBS_OBJECT_MR,
 			.method_id = UVERBS_METHOD_REG_DMABUF_MR,
-			.num_attrs = 9, .driver_id = RDMA_DRIVER_UNKNOWN,
+			.num_attrs = 9, .driver_id = RDMA_DRIVER_RXE,
 		},
 		.attr = {
 			{

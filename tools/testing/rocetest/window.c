@@ -145,7 +145,7 @@ static int win_try(struct win *w, enum ibv_wr_opcode op, uint64_t off,
 static int win_traffic(struct win *w, uint64_t off, uint32_t len)
 {
 	struct rt_side *s = w->ep.s;
-	uint64_t word, *mem = (void *)(w->ep.buf + off);
+	uint64_t word = 0, *mem = (void *)(w->ep.buf + off);
 
 	if (s->id == 0)
 		rt_fill(s, w->ep.buf, len, 7);
@@ -155,13 +155,13 @@ static int win_traffic(struct win *w, uint64_t off, uint32_t len)
 		if (rt_check(s, w->ep.buf + off, len, 7, "write"))
 			return -1;
 		rt_fill(s, w->ep.buf + off, len, 8);
+		word = *mem;
 	}
 	if (ctl_sync(s) ||
 	    win_try(w, IBV_WR_RDMA_READ, 0, len, IBV_WC_SUCCESS))
 		return -1;
 	if (s->id == 0 && rt_check(s, w->ep.buf, len, 8, "read"))
 		return -1;
-	word = s->id ? *mem : 0;
 	if (win_try(w, IBV_WR_ATOMIC_FETCH_AND_ADD, 0, 8, IBV_WC_SUCCESS))
 		return -1;
 	if (s->id == 1 && *mem != word + 5)
