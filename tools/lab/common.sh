@@ -66,12 +66,17 @@ lab_pkg_field() {
 
 # lab_deb SUITE PACKAGE: path of the package's .deb, downloaded and verified.
 lab_deb() {
-	local suite=$1 pkg=$2 name sum file
+	local suite=$1 pkg=$2 name sum
 	name=$(lab_pkg_field "$suite" "$pkg" Filename)
 	sum=$(lab_pkg_field "$suite" "$pkg" SHA256)
 	[[ -n $name && -n $sum ]] || die "$pkg is not in $suite"
+	lab_deb_file "$name" "$sum"
+}
+
+# lab_deb_file NAME SHA256: the same of a file that the index told us of.
+lab_deb_file() {
+	local name=$1 sum=$2 file=$LAB_CACHE/debs/${1##*/}
 	mkdir -p "$LAB_CACHE/debs"
-	file=$LAB_CACHE/debs/${name##*/}
 	if ! echo "$sum  $file" | sha256sum --status -c 2>/dev/null; then
 		say "downloading ${name##*/}"
 		lab_get_url "$(lab_mirror)/$name" "$file"

@@ -186,10 +186,11 @@ rt_loop() {
 tcp_listens() { in_b ss -Hltn "sport = :$1" | grep -q .; }
 cm_listens() { rdma resource show cm_id | grep -q LISTEN; }
 
-# serve_pair NAME READY SERVER -- CLIENT: a server in B and a client in A;
-# passes when both end well. READY polls for the server (":" for none).
-serve_pair() {
-	local name=$1 ready=$2 log srv status=0 sstatus=0
+# run_pair LOG READY SERVER -- CLIENT: a server in B and a client in A, their
+# output in LOG.srv and LOG. READY polls for the server (":" for none). Fails
+# when either did; PAIR_STATUS says how.
+run_pair() {
+	local log=$1 ready=$2 srv status=0 sstatus=0
 	local -a server=()
 	shift 2
 	while [[ $1 != -- ]]; do
@@ -197,12 +198,11 @@ serve_pair() {
 		shift
 	done
 	shift
-	log=$(mktemp)
 	in_b timeout -k 5 "$TAP_LIMIT" "${server[@]}" >"$log.srv" 2>&1 \
 		</dev/null &
 	srv=$!
 	# shellcheck disable=SC2086
-	if wait_for 30 $ready; then
+	if wait_for 30 server_ready $srv $ready; then
 		in_a timeout -k 5 "$TAP_LIMIT" "$@" >"$log" 2>&1 </dev/null ||
 			status=$?
 	else
@@ -215,10 +215,26 @@ serve_pair() {
 		kill $srv 2>/dev/null || true
 		wait $srv 2>/dev/null || true
 	fi
-	if [[ $status == 0 && $sstatus == 0 ]]; then
+	PAIR_STATUS="client $status, server $sstatus: $*"
+	[[ $status == 0 && $sstatus == 0 ]]
+}
+
+# server_ready PID READY: it is ready, or gone and will never be.
+server_ready() {
+	local pid=$1
+	shift
+	! kill -0 "$pid" 2>/dev/null || "$@"
+}
+
+# serve_pair NAME READY SERVER -- CLIENT: passes when both end well.
+serve_pair() {
+	local name=$1 log
+	shift
+	log=$(mktemp)
+	if run_pair "$log" "$@"; then
 		tap_ok "$name"
 	else
-		tap_fail "$name" "client $status, server $sstatus: $*
+		tap_fail "$name" "$PAIR_STATUS
 $(tail -n 15 "$log")
 server:
 $(tail -n 15 "$log.srv")"

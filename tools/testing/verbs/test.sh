@@ -1,69 +1,83 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Owns: rdma-core's own pyverbs suite on our device, against the outcomes of
-# in-tree rxe in the same guest (RXE_FIRST=1, the default) or against those
-# of another run (RXE_JSON=file).
+# Owns: everything that a verbs program may ask for: rdma-core's pyverbs suite
+# of two releases, beside in-tree rxe; every bit and limit that the device
+# claims; every stock program.
+#
+#	test.sh [rxe] [suite] [caps] [programs]		(default: all)
+#
+# VERBS_ROUNDS: runs of the suite, 20 with FULL=1, else 3.
+# VERBS_ROOT: an unpacked root with a newer rdma-core; see tools/lab/root.sh.
 
 set -u
 # shellcheck source=tools/testing/rdma.sh
 . tools/testing/rdma.sh
+# shellcheck source=tools/testing/verbs/suite.sh
+. tools/testing/verbs/suite.sh
 
-RXE_FIRST=${RXE_FIRST:-1}
-VERBS_LIMIT=${VERBS_LIMIT:-900}
+VERBS_ROUNDS=${VERBS_ROUNDS:-$(full 20 3)}
+VERBS_ROOT=${VERBS_ROOT:-}
 
-# unpack FOLDER: the suite as a Python package.
-unpack() {
-	cp /usr/share/doc/rdma-core/tests/* "$1/"
-	find "$1" -name '*.gz' -exec gunzip -f {} +
-}
-
-# suite DEV JSON
-suite() {
-	timeout -k 10 "$VERBS_LIMIT" /usr/bin/python3 \
-		tools/testing/verbs/run.py "$DIR" "$2" \
-		--dev "$1" --gid "$(lab_gid "$1" "$LAB_IP4")" -v \
-		>"/lab/pyverbs-$1.log" 2>&1 </dev/null ||
-		echo "# pyverbs on $1 ended with $?"
-	[[ -s $2 ]]
-}
-
-run_rxe() {
-	part "pyverbs on in-tree rxe"
+part_rxe() {
 	lab_load rxe
-	lab_link rxe0 eth0 rxe
-	suite rxe0 /lab/pyverbs-rxe.json
-	rdma link delete rxe0
+	if lab_link rxe0 eth0 rxe; then
+		suite "rxe virtio" "" rxe0 "$LAB_IP4" 1
+		rdma link delete rxe0
+	else
+		tap_fail "link on in-tree rxe"
+	fi
 	rmmod rdma_rxe
 }
 
-main() {
-	local json=${RXE_JSON:-} log
-	tap_begin "verbs"
-	DIR=$(mktemp -d)
-	unpack "$DIR"
-	lab_net_up 4200
-	if [[ $RXE_FIRST == 1 ]]; then
-		run_rxe
-		json=/lab/pyverbs-rxe.json
+# On a NIC, whose device has a parent and so gets the rdma_cm cases.
+suite_nic() {
+	if ! lab_link roce0 eth0; then
+		tap_fail "link on eth0"
+		return
 	fi
-	lab_load "$LINK_TYPE"
-	part "pyverbs on $LINK_TYPE"
-	if lab_link roce0 eth0 && suite roce0 /lab/pyverbs-ours.json; then
-		log=$(mktemp)
-		# It may come from a guest that runs beside this one.
-		[[ -s $json ]] || json=
-		# shellcheck disable=SC2086
-		/usr/bin/python3 tools/testing/verbs/compare.py \
-			/lab/pyverbs-ours.json $json >"$log"
-		rt_tap "" "$log" 0
-	else
-		tap_fail "pyverbs ran to completion" \
-			"$(tail -n 20 /lab/pyverbs-roce0.log)"
-	fi
+	suite "$LINK_TYPE virtio" "" roce0 "$LAB_IP4" "$VERBS_ROUNDS" --strict
+	[[ -z $VERBS_ROOT ]] ||
+		suite "$LINK_TYPE virtio" "$VERBS_ROOT" roce0 "$LAB_IP4" \
+			"$(full "$VERBS_ROUNDS" 1)" --strict
 	tap_run "link delete" rdma link delete roce0
+}
+
+# On a netdev without a parent.
+suite_veth() {
+	ip link add v0 mtu 4200 type veth peer name v1
+	ip link set v0 up
+	ip link set v1 up
+	ip addr add $IP4_A/24 dev v0
+	if lab_link roce1 v0; then
+		suite "$LINK_TYPE veth" "" roce1 $IP4_A "$VERBS_ROUNDS" --strict
+		tap_run "link delete, veth" rdma link delete roce1
+	else
+		tap_fail "link on veth"
+	fi
+	ip link del v0
+}
+
+part_suite() {
+	lab_load "$LINK_TYPE"
+	suite_nic
+	suite_veth
+}
+
+main() {
+	local what
+	[[ $# -gt 0 ]] || set -- rxe suite
+	tap_begin "verbs"
+	huge_pages
+	lab_net_up 4200
+	for what in "$@"; do
+		case $what in
+		rxe | suite) "part_$what" ;;
+		*) tap_fail "part $what" "no such part" ;;
+		esac
+	done
 	part "done"
 	tap_end
 }
 
-main
+main "$@"

@@ -1,0 +1,100 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Owns: the rows of rdmacm-utils in the table of programs.sh, which sources it.
+
+# cm FORM PROGRAM VARIANT SERVER -- CLIENT: ready when something listens.
+cm() {
+	local form=$1 program=$2 variant=$3
+	shift 3
+	row "$form" "$program" "$variant" cm_listens "$@"
+}
+
+# both FORM PROGRAM VARIANT ADDRESS OPTIONS: -b for the server, -s for the
+# client, the rest for both.
+both() {
+	local form=$1 program=$2 variant=$3 peer=$4
+	shift 4
+	cm "$form" "$program" "$variant" "$program" -b "$peer" "$@" -- \
+		"$program" -s "$peer" "$@"
+}
+
+# rping's server ends with an error whenever a client leaves.
+rping_rows() {
+	local tag=$1 peer=$2 form=$3
+	cm "$form" rping "$tag" sh -c "rping -s -a $peer -C $COUNT || :" -- \
+		rping -c -a "$peer" -C "$COUNT" -V -S 1000
+	cm full rping "$tag own QP" \
+		sh -c "rping -s -q -a $peer -C $COUNT || :" -- \
+		rping -c -q -a "$peer" -C "$COUNT" -V -S 1000
+}
+
+# The server stays: it is ended when the file is there.
+rcopy_row() {
+	local log pid status=0
+	log=$(mktemp -d)
+	head -c 300001 /dev/urandom >"$log/from"
+	in_b timeout "$TAP_LIMIT" rcopy >"$log/server" 2>&1 &
+	pid=$!
+	wait_for 30 cm_listens || status=1
+	in_a timeout "$TAP_LIMIT" rcopy "$log/from" "$IP4_B:$log/to" || status=1
+	kill $pid
+	wait $pid 2>/dev/null
+	cmp "$log/from" "$log/to" || status=1
+	cat "$log/server"
+	rm -rf "$log"
+	return $status
+}
+
+mc_joined() { in_b ip maddr show dev vb | grep -qw "$1"; }
+
+# mckey FORM VARIANT GROUP OPTIONS: joins in B, sends from A.
+mckey_row() {
+	local form=$1 variant=$2 group=$3
+	shift 3
+	row "$form" mckey "$variant" "mc_joined $group" \
+		mckey -m "$group" -b "$IP4_B" "$@" -- \
+		mckey -m "$group" -b "$IP4_A" -s "$@"
+}
+
+rdmacm_utils() {
+	local tag peer form
+	part "rdmacm-utils"
+	for tag in IPv4 IPv6; do
+		peer=$IP4_B form=short
+		[[ $tag == IPv4 ]] || peer=$IP6_B form=full
+		rping_rows $tag "$peer" short
+		both short ucmatose $tag "$peer" -c 4 -C 20 -S 4000
+		both $form udaddy $tag "$peer" -c 2
+		both $form cmtime $tag "$peer" -c 10
+		both $form rstream "$tag verify" "$peer" -S 16384 -C 30 -T v
+		both full rstream "$tag poll" "$peer" -S 16384 -C 30 -T a
+		both full rstream "$tag blocking" "$peer" -S 16384 -C 30 -T b
+		both full rstream "$tag resolve" "$peer" -S 16384 -C 30 -T r
+		both $form riostream "$tag verify" "$peer" -S 16384 -C 30 -T v
+		both full riostream "$tag poll" "$peer" -S 16384 -C 30 -T a
+		both full riostream "$tag blocking" "$peer" -S 16384 -C 30 -T b
+		both $form udpong "$tag" "$peer" -S 1000 -C 20
+		both full udpong "$tag echo" "$peer" -S 1000 -C 20 -T e
+		cm $form rdma_client "$tag" rdma_server -s "$peer" -- \
+			rdma_client -s "$peer"
+		cm $form rdma_xclient "$tag RC" rdma_xserver -c r -- \
+			rdma_xclient -s "$peer" -c r
+	done
+	cm short rdma_xclient "XRC" rdma_xserver -c x -- \
+		rdma_xclient -s "$IP4_B" -c x
+	alone rcopy "IPv4" rcopy_row
+	mckey_row short "IPv4" 239.9.0.1
+	mckey_row full "IPv4 two QPs" 239.9.0.2 -c 2
+}
+
+# programs_table: what came out, for people.
+programs_table() {
+	echo "#"
+	{
+		printf 'program\tvariant\tresult\treason\n'
+		cat "$PROGRAMS"
+	} | column -t -s $'\t' -N program,variant,result,reason -d 2>/dev/null |
+		sed 's/^/# /'
+	echo "#"
+}
