@@ -78,6 +78,8 @@ boot() {
 		--timeout "$(scaled "$limit")" \
 		--env FULL="$FULL" \
 		--env LINK_TYPE="${LINK_TYPE:-rocev2}" \
+		--env VERBS_ROOT="${VERBS_ROOT:-}" \
+		--env VERBS_ROUNDS="${VERBS_ROUNDS:-}" \
 		--env SEED="${SEED:-}" "$@" 2>&1 | tee "$log" || status=$?
 	if [[ ! -s out/run/$label/host0/results.tsv ]]; then
 		result "$label: ran" 0 bool false
@@ -110,15 +112,14 @@ stock() {
 }
 
 # san NAME LIMIT SUBJECT...: one guest with the sanitizers; slower, so with
-# more patience and fewer rounds. The baseline of rxe is the stock kernel's.
+# more patience and fewer rounds.
 san() {
 	local name=$1 limit=$2 brief=1 rounds=2
 	shift 2
 	# How often is for the kernel that people run.
 	if [[ $FULL == 1 ]]; then brief=0 rounds=5; fi
 	# The 10 s of a life's end are for a kernel that people run.
-	boot "$name" san73 "$limit" --mem 3G --env RXE_FIRST=0 \
-		--env RXE_JSON="out/run/test-stock/host0/pyverbs-rxe.json" \
+	boot "$name" san73 "$limit" --mem 3G \
 		--env LIFE_LIMIT=40 --env ROUNDS="${ROUNDS:-$rounds}" \
 		--env BRIEF="$brief" --env LONG=0 --env TAP_LIMIT_SET=180 --env RT_LIMIT=600 \
 		-- bash tools/testing/batch.sh "$@"
@@ -126,6 +127,36 @@ san() {
 
 interop() {
 	boot interop stock 400 --hosts 2 -- bash tools/testing/interop/test.sh
+}
+
+# newer_rdma: the root with Debian 13's rdma-core, for the verbs tests.
+newer_rdma() {
+	step "a root with a newer rdma-core"
+	if VERBS_ROOT=$(tools/lab/root.sh trixie); then
+		result "a newer rdma-core is there" 1 bool true
+	else
+		VERBS_ROOT=
+		result "a newer rdma-core is there" 0 bool false
+	fi
+}
+
+# tally STOCK SAN73: out/verbs.json from the guests of these names.
+tally() {
+	tools/testing/verbs/tally.py out/verbs.json \
+		stock="out/run/$TARGET-$1/host0/verbs" \
+		san73="out/run/$TARGET-$2/host0/verbs"
+}
+
+verbs() {
+	build stock
+	build san73
+	newer_rdma
+	san verbs-san73 3000 verbs >"out/run/$TARGET-san73.out" 2>&1 &
+	stock verbs-stock 1500 verbs
+	step "waiting for the sanitizers"
+	wait
+	cat "out/run/$TARGET-san73.out"
+	tally verbs-stock verbs-san73
 }
 
 kernels() {
@@ -156,16 +187,19 @@ all() {
 	local -a more=()
 	kernels
 	tools_part
+	newer_rdma
 	# One guest alone leaves a CPU idle half of the time.
 	if [[ $FULL == 1 ]]; then more=(inject stress life field verbs); fi
 	san san73 2400 kunit functional "${more[@]}" \
 		>"out/run/$TARGET-san73.out" 2>&1 &
-	stock stock 1500 verbs functional firewall inject loss stress
+	VERBS_ROUNDS=${VERBS_ROUNDS:-$([[ $FULL == 1 ]] || echo 1)} \
+		stock stock 1800 verbs functional firewall inject loss stress
 	stock life 1500 life field
 	interop
 	step "waiting for the sanitizers"
 	wait
 	cat "out/run/$TARGET-san73.out"
+	tally stock san73
 }
 
 one() {
@@ -184,7 +218,8 @@ one() {
 		build san73
 		san san73 2400 kunit functional inject stress life field verbs
 		;;
-	functional | firewall | inject | loss | stress | verbs | life | field)
+	verbs) verbs ;;
+	functional | firewall | inject | loss | stress | life | field)
 		build stock
 		stock "$PART" 900 "$PART"
 		;;

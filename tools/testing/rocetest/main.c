@@ -29,7 +29,8 @@ static const char usage_text[] =
 "  -c TCLASS      traffic class      -w SEC    patience\n"
 "  --seed N  --reverse  --lenient (rxe)  --sabotage\n"
 "CASE: ops, send, send_imm, write, write_imm, read, cas, faa, features,\n"
-"  errors, events, ud, mix, storms, or the name of one (see --list)\n";
+"  errors, events, ud, mix, storms, caps, limits, counts, port_events, or the\n"
+"  name of one (see --list)\n";
 
 enum {
 	OPT_LISTEN = 256,
@@ -48,7 +49,8 @@ enum mode { MODE_NONE, MODE_LISTEN, MODE_CONNECT, MODE_LOOPBACK,
 
 static const struct rt_case *const main_tables[] = {
 	rt_feature_cases, rt_error_cases, rt_event_cases, rt_ud_cases,
-	rt_mix_cases, rt_storm_cases,
+	rt_mix_cases, rt_storm_cases, rt_caps_traffic_cases, rt_limit_cases,
+	rt_caps_cases,
 };
 
 #define TABLES	(sizeof(main_tables) / sizeof(main_tables[0]))

@@ -195,16 +195,22 @@ int ep_post_recv(struct rt_ep *ep, uint64_t wr_id, size_t off, uint32_t len,
 /* One message of @len from @off of side 0 to @off of side 1, checked */
 int ep_ping(struct rt_ep *ep, size_t off, uint32_t len, uint64_t seed);
 
+/* caps.c */
+int caps_same(struct rt_side *s, bool advertised, bool works);
+struct ibv_device_attr_ex caps_attr(struct rt_side *s);
+
 /* the cases */
 int ops_run(struct rt_side *s, int (*report)(struct rt_side *s,
 					     const char *name, int result));
 extern const struct rt_case rt_feature_cases[];
-extern const struct rt_case rt_queue_cases[];
 extern const struct rt_case rt_error_cases[];
 extern const struct rt_case rt_event_cases[];
 extern const struct rt_case rt_ud_cases[];
 extern const struct rt_case rt_mix_cases[];
 extern const struct rt_case rt_storm_cases[];
+extern const struct rt_case rt_caps_cases[];
+extern const struct rt_case rt_caps_traffic_cases[];
+extern const struct rt_case rt_limit_cases[];
 int hostile_run(struct rt_side *s);
 
 #endif /* ROCETEST_H */

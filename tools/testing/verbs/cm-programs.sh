@@ -91,10 +91,8 @@ rdmacm_utils() {
 # programs_table: what came out, for people.
 programs_table() {
 	echo "#"
-	{
-		printf 'program\tvariant\tresult\treason\n'
-		cat "$PROGRAMS"
-	} | column -t -s $'\t' -N program,variant,result,reason -d 2>/dev/null |
-		sed 's/^/# /'
+	# An empty field would make column swallow the next.
+	sed 's/\t\t/\t-\t/g' "$PROGRAMS" | column -t -s $'\t' \
+		-N program,variant,result,reason | sed 's/^/# /'
 	echo "#"
 }

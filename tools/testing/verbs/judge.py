@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0
 """Owns: the verdict on pyverbs runs of one device with one library.
 
-usage: judge.py [--root FOLDER] [--strict] LABEL DEV SUMMARY.json RUN.json...
+usage: judge.py [--root FOLDER] [--strict LEAST] LABEL DEV SUMMARY.json RUN.json...
 
 Prints lines for rt_tap and writes the summary that tally.py collects. Every
-run must end the same way: nothing failed, no error, and each skip for a reason
-that skips.py knows and can check. Without --strict (for in-tree rxe, which is
-measured and not judged) only the numbers count.
+run must end the same way: nothing failed, no error, each skip for a reason
+that skips.py knows and can check, and LEAST tests passed. Without --strict (for
+other drivers, which are measured and not judged) there are only numbers.
 """
 
 import argparse
@@ -42,20 +42,20 @@ def worst(outcomes):
 def verdict(args, runs):
     """Prints a line for each test; -> the skip list."""
     library = skips.librxe(args.root)
-    skipped = []
+    skipped, ends = [], {}
     names = sorted({name for run in runs for name in run["tests"]})
     for name in names:
         word, text = worst([run["tests"].get(name, ["missing", ""])
                             for run in runs])
-        text = last_line(text)
-        wrong = None
+        text, wrong = last_line(text), None
+        ends[name] = word
         if word == "skip":
             skip, wrong = skips.judge(name, text, library, args.dev)
             skipped.append({"test": name, "said": text,
                             "class": skip.short if skip else None,
                             "who": skip.who if skip else None,
                             "wrong": wrong})
-        if not args.strict:
+        if args.strict is None:
             continue
         if word == "ok":
             print(f"pass {short(name)}")
@@ -63,13 +63,13 @@ def verdict(args, runs):
             print(f"fail {short(name)}: {word}: {text}")
         elif wrong:
             print(f"fail {short(name)}: skipped, {wrong}: {text}")
-    return skipped
+    return skipped, ends
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--root", default="")
-    parser.add_argument("--strict", action="store_true")
+    parser.add_argument("--strict", type=int, metavar="LEAST")
     parser.add_argument("label")
     parser.add_argument("dev")
     parser.add_argument("summary")
@@ -82,14 +82,16 @@ def main():
     counts = [{word: sum(v[0] == word for v in run["tests"].values())
                for word in WORDS} | {"seconds": run["seconds"]}
               for run in runs]
-    skipped = verdict(args, runs)
+    skipped, ends = verdict(args, runs)
     for word in WORDS:
-        values = sorted({count[word] for count in counts})
-        print(f"value {word} {values[0]} tests")
+        print(f"value {word} {sum(v == word for v in ends.values())} tests")
+    least = min(count["ok"] for count in counts)
+    if args.strict is not None and least < args.strict:
+        print(f"fail enough tests: {least} of at least {args.strict}")
     print(f"value seconds {max(c['seconds'] for c in counts)} s")
     with open(args.summary, "w", encoding="utf-8") as file:
         json.dump({"label": args.label, "kernel": os.uname().release,
-                   "runs": counts, "skips": skipped,
+                   "runs": counts, "tests": ends, "skips": skipped,
                    "failed": {name: last_line(v[1])
                               for run in runs
                               for name, v in run["tests"].items()

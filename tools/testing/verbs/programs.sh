@@ -10,7 +10,7 @@
 # it cannot. The rows go to VERBS_OUT/programs.tsv: program, variant, result,
 # reason. The short form leaves out the rows marked "full".
 
-PROGRAMS=${VERBS_OUT:-/lab/verbs}/programs.tsv
+PROGRAMS=$VERBS_OUT/programs.tsv
 # Counts with which no unreliable message finds its receive queue empty.
 COUNT=$(full 500 50)
 
@@ -136,14 +136,14 @@ ibverbs_utils() {
 # perf FORM PROGRAM VARIANT OPTIONS: with -R or by addresses over TCP.
 perf() {
 	local form=$1 program=$2 variant=$3 ready="tcp_listens 18515"
-	local -a gid_a=(-x "$GID_A") gid_b=(-x "$GID_B")
+	local -a at_a=(-x "$GID_A") at_b=(-x "$GID_B")
 	shift 3
 	if [[ " $* " == *' -R '* ]]; then
-		ready=cm_listens gid_a=() gid_b=()
+		ready=cm_listens at_a=() at_b=()
 	fi
 	row "$form" "$program" "$variant" "$ready" \
-		"$program" -d "$DEV_B" "${gid_b[@]}" -F -n "$COUNT" "$@" -- \
-		"$program" -d "$DEV_A" "${gid_a[@]}" -F -n "$COUNT" "$@" \
+		"$program" -d "$DEV_B" "${at_b[@]}" -F -n "$COUNT" "$@" -- \
+		"$program" -d "$DEV_A" "${at_a[@]}" -F -n "$COUNT" "$@" \
 		"$IP4_B"
 }
 
