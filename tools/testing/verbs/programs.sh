@@ -50,7 +50,7 @@ record() {
 row() {
 	local form=$1 program=$2 variant=$3 log reason
 	shift 3
-	[[ $form == short || $FULL == 1 ]] || return 0
+	[[ $form == short || $LONG == 1 ]] || return 0
 	log=$(mktemp)
 	if run_pair "$log" "$@"; then
 		record ok "$program" "$variant"
