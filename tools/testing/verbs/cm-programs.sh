@@ -98,10 +98,10 @@ rdmacm_utils() {
 		both $form riostream "$tag verify" "$peer" -S 16384 -C 30 -T v
 		both full riostream "$tag poll" "$peer" -S 16384 -C 30 -T a
 		both full riostream "$tag blocking" "$peer" -S 16384 -C 30 -T b
-		stays $form udpong "$tag" "udp_listens 7471" \
+		stays $form udpong "$tag" "udp_listens 7174" \
 			udpong -b "$peer" -- \
 			udpong -s "$peer" -S 1000 -C 20
-		stays full udpong "$tag echo" "udp_listens 7471" \
+		stays full udpong "$tag echo" "udp_listens 7174" \
 			udpong -b "$peer" -T e -- \
 			udpong -s "$peer" -S 1000 -C 20 -T e
 		cm $form rdma_client "$tag" rdma_server -s "$peer" -- \
