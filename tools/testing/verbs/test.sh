@@ -63,7 +63,7 @@ suite_nic() {
 		$LEAST_NIC
 	[[ -z $VERBS_ROOT ]] ||
 		suite "$LINK_TYPE virtio" "$VERBS_ROOT" roce0 "$LAB_IP4" \
-			"$(full "$VERBS_ROUNDS" 1)" $LEAST_NIC
+			"$(full 3 1)" $LEAST_NIC
 	tap_run "link delete" rdma link delete roce0
 }
 
