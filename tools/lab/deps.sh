@@ -18,7 +18,7 @@ PACKAGES=(
 	# looking at packets
 	python3-scapy tshark tcpdump
 	# used by tests inside guests
-	iproute2 nftables iputils-ping ethtool strace procps util-linux udev
+	iproute2 nftables iputils-ping ethtool strace procps util-linux bsdextrautils udev
 	nvme-cli fio iperf3
 	# checks
 	sparse shellcheck ca-certificates curl

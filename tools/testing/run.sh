@@ -148,6 +148,7 @@ tally() {
 }
 
 verbs() {
+	VERBS_ROUNDS=${VERBS_ROUNDS:-$([[ $FULL == 1 ]] && echo 20 || echo 3)}
 	build stock
 	build san73
 	newer_rdma

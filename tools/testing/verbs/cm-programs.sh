@@ -1,7 +1,8 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Owns: the rows of rdmacm-utils in the table of programs.sh, which sources it.
+# Owns: the rows of rdmacm-utils in the table of programs.sh. Sourced by
+# test.sh after that.
 
 # cm FORM PROGRAM VARIANT SERVER -- CLIENT: ready when something listens.
 cm() {
@@ -19,6 +20,35 @@ both() {
 		"$program" -s "$peer" "$@"
 }
 
+# SERVER_STAYS and CLIENT_LEAVES: for a server that never ends by itself. The
+# client leaves a file when it is through, and the server's shell ends it.
+# shellcheck disable=SC2016 # for the shells that run them
+SERVER_STAYS=(bash -c '"$@" & pid=$!
+	until [[ -e $0 ]]; do sleep 0.2; done
+	kill $pid; wait $pid; exit 0')
+# shellcheck disable=SC2016 # likewise
+CLIENT_LEAVES=(bash -c '"$@"; status=$?; touch "$0"; exit $status')
+
+# stays FORM PROGRAM VARIANT READY SERVER -- CLIENT
+stays() {
+	local form=$1 program=$2 variant=$3 ready=$4 dir
+	local -a server=()
+	shift 4
+	while [[ $1 != -- ]]; do
+		server+=("$1")
+		shift
+	done
+	shift
+	dir=$(mktemp -d)
+	row "$form" "$program" "$variant" "$ready" \
+		"${SERVER_STAYS[@]}" "$dir/left" "${server[@]}" -- \
+		"${CLIENT_LEAVES[@]}" "$dir/left" "$@"
+	rm -rf "$dir"
+}
+
+# What udpong listens with is a plain UDP socket.
+udp_listens() { in_b ss -Hlun "sport = :$1" | grep -q .; }
+
 # rping's server ends with an error whenever a client leaves.
 rping_rows() {
 	local tag=$1 peer=$2 form=$3
@@ -29,21 +59,13 @@ rping_rows() {
 		rping -c -q -a "$peer" -C "$COUNT" -V -S 1000
 }
 
-# The server stays: it is ended when the file is there.
 rcopy_row() {
-	local log pid status=0
-	log=$(mktemp -d)
-	head -c 300001 /dev/urandom >"$log/from"
-	in_b timeout "$TAP_LIMIT" rcopy >"$log/server" 2>&1 &
-	pid=$!
-	wait_for 30 cm_listens || status=1
-	in_a timeout "$TAP_LIMIT" rcopy "$log/from" "$IP4_B:$log/to" || status=1
-	kill $pid
-	wait $pid 2>/dev/null
-	cmp "$log/from" "$log/to" || status=1
-	cat "$log/server"
-	rm -rf "$log"
-	return $status
+	local dir
+	dir=$(mktemp -d)
+	head -c 300001 /dev/urandom >"$dir/from"
+	stays short rcopy "$1" cm_listens rcopy -- bash -c \
+		"rcopy $dir/from $2:$dir/to && cmp $dir/from $dir/to"
+	rm -rf "$dir"
 }
 
 mc_joined() { in_b ip maddr show dev vb | grep -qw "$1"; }
@@ -66,7 +88,9 @@ rdmacm_utils() {
 		rping_rows $tag "$peer" short
 		both short ucmatose $tag "$peer" -c 4 -C 20 -S 4000
 		both $form udaddy $tag "$peer" -c 2
-		both $form cmtime $tag "$peer" -c 10
+		stays $form cmtime $tag cm_listens \
+			cmtime -b "$peer" -c 10 -- \
+			cmtime -s "$peer" -c 10
 		both $form rstream "$tag verify" "$peer" -S 16384 -C 30 -T v
 		both full rstream "$tag poll" "$peer" -S 16384 -C 30 -T a
 		both full rstream "$tag blocking" "$peer" -S 16384 -C 30 -T b
@@ -74,8 +98,12 @@ rdmacm_utils() {
 		both $form riostream "$tag verify" "$peer" -S 16384 -C 30 -T v
 		both full riostream "$tag poll" "$peer" -S 16384 -C 30 -T a
 		both full riostream "$tag blocking" "$peer" -S 16384 -C 30 -T b
-		both $form udpong "$tag" "$peer" -S 1000 -C 20
-		both full udpong "$tag echo" "$peer" -S 1000 -C 20 -T e
+		stays $form udpong "$tag" "udp_listens 7174" \
+			udpong -b "$peer" -- \
+			udpong -s "$peer" -S 1000 -C 20
+		stays full udpong "$tag echo" "udp_listens 7174" \
+			udpong -b "$peer" -T e -- \
+			udpong -s "$peer" -S 1000 -C 20 -T e
 		cm $form rdma_client "$tag" rdma_server -s "$peer" -- \
 			rdma_client -s "$peer"
 		cm $form rdma_xclient "$tag RC" rdma_xserver -c r -- \
@@ -83,7 +111,7 @@ rdmacm_utils() {
 	done
 	cm short rdma_xclient "XRC" rdma_xserver -c x -- \
 		rdma_xclient -s "$IP4_B" -c x
-	alone rcopy "IPv4" rcopy_row
+	rcopy_row IPv4 "$IP4_B"
 	mckey_row short "IPv4" 239.9.0.1
 	mckey_row full "IPv4 two QPs" 239.9.0.2 -c 2
 }

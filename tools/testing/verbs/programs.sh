@@ -27,9 +27,8 @@ refusal() {
 	Using SRQ only avavilible in SEND tests|perftest: SRQ for SEND only
 	XRC does not support RDMA_CM|perftest: no XRC with -R
 	Error opening XRC domain|librxe: no XRC
-	Couldn't open the XRC Domain|librxe: no XRC
+	Couldn't Open the XRC Domain|librxe: no XRC
 	Couldn't create XRC|librxe: no XRC
-	create XRC|librxe: no XRC
 	isn't completion timestamp capable|librxe: no timestamps in completions
 	doesn't support dm allocation|librxe: no device memory
 	EOF
@@ -51,7 +50,7 @@ record() {
 row() {
 	local form=$1 program=$2 variant=$3 log reason
 	shift 3
-	[[ $form == short || $FULL == 1 ]] || return 0
+	[[ $form == short || $LONG == 1 ]] || return 0
 	log=$(mktemp)
 	if run_pair "$log" "$@"; then
 		record ok "$program" "$variant"

@@ -8,6 +8,7 @@
 #	test.sh [rxe] [siw] [suite] [caps] [programs]	(default: all but siw)
 #
 # VERBS_ROUNDS: runs of the suite, 20 with FULL=1, else 3.
+# VERBS_PROGRAMS: of these packages only: ibverbs_utils rdmacm_utils perftest
 # VERBS_ROOT: an unpacked root with a newer rdma-core; see tools/lab/root.sh.
 
 set -u
@@ -62,7 +63,7 @@ suite_nic() {
 		$LEAST_NIC
 	[[ -z $VERBS_ROOT ]] ||
 		suite "$LINK_TYPE virtio" "$VERBS_ROOT" roce0 "$LAB_IP4" \
-			"$(full "$VERBS_ROUNDS" 1)" $LEAST_NIC
+			"$(full 3 1)" $LEAST_NIC
 	tap_run "link delete" rdma link delete roce0
 }
 
@@ -117,13 +118,14 @@ part_caps() {
 }
 
 part_programs() {
+	local package
 	pair_up
 	mkdir -p "$VERBS_OUT"
 	: >"$PROGRAMS"
 	GID_A=$(lab_gid $DEV_A $IP4_A) GID_B=$(lab_gid $DEV_B $IP4_B)
-	ibverbs_utils
-	rdmacm_utils
-	perftest
+	for package in ${VERBS_PROGRAMS:-ibverbs_utils rdmacm_utils perftest}; do
+		$package
+	done
 	programs_table
 	pair_down
 }
