@@ -205,6 +205,8 @@ extern const struct rt_case rt_event_cases[];
 extern const struct rt_case rt_ud_cases[];
 extern const struct rt_case rt_mix_cases[];
 extern const struct rt_case rt_storm_cases[];
+extern const struct rt_case rt_odp_cases[];
 int hostile_run(struct rt_side *s);
+int fault_run(struct rt_side *s, const char *what);
 
 #endif /* ROCETEST_H */

@@ -42,6 +42,8 @@ main() {
 	tap_begin "verbs"
 	DIR=$(mktemp -d)
 	unpack "$DIR"
+	# for the cases that want huge pages
+	echo 32 >/proc/sys/vm/nr_hugepages
 	lab_net_up 4200
 	if [[ $RXE_FIRST == 1 ]]; then
 		run_rxe
