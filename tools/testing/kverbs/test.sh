@@ -12,12 +12,12 @@ set -u
 ktap() {
 	dmesg | sed -n 's/^.*rocev2_kverbs_test: //p' | awk '
 	/^# [a-z_]*: / { name = $2; sub(/:$/, "", name)
-		why[name] = substr($0, length($2) + 4); next }
-	/^ok / { print "pass " $3; next }
-	/^not ok / { print "fail " $4 ": " why[$4]; next }
-	/^1\.\./ { plan = substr($0, 4) }
-	/^(not )?ok / { ran++ }
-	END { if (!plan) print "fail plan: the module did not run" }'
+		why[name] = substr($0, length($2) + 4) }
+	/^1\.\./ { plan = substr($0, 4) + 0 }
+	/^ok / { ran++; print "pass " $3 }
+	/^not ok / { ran++; print "fail " $4 ": " why[$4] }
+	END { if (!plan || ran != plan)
+		print "fail plan: " ran + 0 " of " plan + 0 " ran" }'
 }
 
 main() {

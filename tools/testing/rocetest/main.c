@@ -16,6 +16,7 @@ static const char usage_text[] =
 "       rocetest [options] --connect HOST CASE...\n"
 "       rocetest [options] --loopback CASE...\n"
 "       rocetest [options] --hostile\n"
+"       rocetest [options] --faults each|random|link=NETDEV|module=FILE\n"
 "\n"
 "  -d DEV -i ADDRESS -g INDEX   device, and the GID by address or index\n"
 "  -p PORT        TCP port of the control stream (18600)\n"
@@ -30,14 +31,15 @@ static const char usage_text[] =
 "  --seed N  --reverse  --lenient (rxe)  --sabotage\n"
 "CASE: ops, send, send_imm, write, write_imm, read, cas, faa, uc_ops,\n"
 "  uc_send, uc_send_imm, uc_write, uc_write_imm, features, errors, events,\n"
-"  uc, ud, mcast, mix, storms, placement, windows, regions, caps, limits,\n"
-"  counts, port_events, or the name of one (see --list)\n";
+"  uc, ud, mcast, mix, storms, placement, windows, regions, odp, caps,\n"
+"  limits, counts, port_events, or the name of one (see --list)\n";
 
 enum {
 	OPT_LISTEN = 256,
 	OPT_CONNECT,
 	OPT_LOOPBACK,
 	OPT_HOSTILE,
+	OPT_FAULTS,
 	OPT_SEED,
 	OPT_REVERSE,
 	OPT_LENIENT,
@@ -46,12 +48,12 @@ enum {
 };
 
 enum mode { MODE_NONE, MODE_LISTEN, MODE_CONNECT, MODE_LOOPBACK,
-	    MODE_HOSTILE };
+	    MODE_HOSTILE, MODE_FAULTS };
 
 static const struct rt_case *const main_tables[] = {
 	rt_feature_cases, rt_error_cases, rt_event_cases, rt_uc_cases,
 	rt_ud_cases, rt_mcast_cases, rt_mix_cases, rt_storm_cases,
-	rt_placement_cases, rt_window_cases, rt_region_cases,
+	rt_placement_cases, rt_window_cases, rt_region_cases, rt_odp_cases,
 	rt_caps_traffic_cases, rt_limit_cases, rt_caps_cases,
 };
 
@@ -220,6 +222,7 @@ static enum mode main_parse(struct rt_side *s, int argc, char **argv)
 		{ "connect", 1, NULL, OPT_CONNECT },
 		{ "loopback", 0, NULL, OPT_LOOPBACK },
 		{ "hostile", 0, NULL, OPT_HOSTILE },
+		{ "faults", 1, NULL, OPT_FAULTS },
 		{ "seed", 1, NULL, OPT_SEED },
 		{ "reverse", 0, NULL, OPT_REVERSE },
 		{ "lenient", 0, NULL, OPT_LENIENT },
@@ -235,7 +238,7 @@ static enum mode main_parse(struct rt_side *s, int argc, char **argv)
 				longs, NULL)) != -1) {
 		if (c == OPT_LIST)
 			main_list();
-		if (c >= OPT_LISTEN && c <= OPT_HOSTILE) {
+		if (c >= OPT_LISTEN && c <= OPT_FAULTS) {
 			mode = MODE_LISTEN + c - OPT_LISTEN;
 			s->l.peer = optarg;
 		} else if (!main_option(s, c, optarg) &&
@@ -374,6 +377,8 @@ int main(int argc, char **argv)
 		printf("%s hostile%s%s\n", rc ? "fail" : "pass",
 		       rc ? ": " : "", s.why);
 		return !!rc;
+	case MODE_FAULTS:
+		return !!fault_run(&s, s.l.peer);
 	case MODE_LOOPBACK:
 		rc = main_loopback(&s);
 		break;

@@ -222,6 +222,8 @@ extern const struct rt_case rt_limit_cases[];
 extern const struct rt_case rt_placement_cases[];
 extern const struct rt_case rt_window_cases[];
 extern const struct rt_case rt_region_cases[];
+extern const struct rt_case rt_odp_cases[];
 int hostile_run(struct rt_side *s);
+int fault_run(struct rt_side *s, const char *what);
 
 #endif /* ROCETEST_H */
