@@ -200,7 +200,8 @@ static int mr_pin(struct rocev2_mr *mr, u64 start, u64 length)
  *
  * Pins the pages. Sleeps. Return: the region; -EOPNOTSUPP for access rights
  * that this device does not have, -EINVAL for a range that wraps or is too
- * large and for FLUSH_PERSISTENT on memory that is not, -ENOMEM (RLIMIT_MEMLOCK too), -EFAULT.
+ * large and for FLUSH_PERSISTENT on memory that is not persistent, -ENOMEM
+ * (RLIMIT_MEMLOCK too), -EFAULT.
  */
 struct ib_mr *rocev2_mr_reg_user(struct ib_pd *pd, u64 start, u64 length,
 				 u64 virt_addr, int access,

@@ -33,6 +33,7 @@
 #include "device.h"
 #include "mr.h"
 #include "net.h"
+#include "pace.h"
 #include "psn.h"
 #include "ring.h"
 
@@ -258,6 +259,9 @@ struct rocev2_qp {
 	struct rocev2_ah_ref *path_ah;	/* UD: whose route @path is */
 	u16 ip_id;
 
+	struct rocev2_pace pace;	/* when the next burst may leave */
+	/* where it counts: its device or a counter, see counter.h */
+	struct rocev2_stats __percpu *stats;
 	struct socket *sock;		/* bytes in flight are charged here */
 	unsigned long starved;		/* bit 0: wants to know of room there */
 
@@ -413,5 +417,6 @@ void rocev2_post_discard(struct rocev2_qp *qp);
 int rocev2_restrack_fill_qp(struct sk_buff *msg, struct ib_qp *ibqp);
 int rocev2_restrack_fill_cq(struct sk_buff *msg, struct ib_cq *ibcq);
 int rocev2_restrack_fill_mr(struct sk_buff *msg, struct ib_mr *ibmr);
+int rocev2_restrack_fill_srq(struct sk_buff *msg, struct ib_srq *ibsrq);
 
 #endif /* ROCEV2_QP_H */

@@ -168,14 +168,13 @@ static enum rocev2_drop rx_dispatch(struct rx_ctx *c,
 
 	if (drop)
 		return drop;
-	rocev2_stats_inc(qp->dev, ROCEV2_CNT_RDMA_RX_PACKETS);
-	rocev2_stats_add(qp->dev, ROCEV2_CNT_RDMA_RX_BYTES, pkt->len);
+	rocev2_stats_qp_inc(qp, ROCEV2_CNT_RDMA_RX_PACKETS);
+	rocev2_stats_qp_add(qp, ROCEV2_CNT_RDMA_RX_BYTES, pkt->len);
 	if (INET_ECN_is_ce(c->flow.tclass))
-		rocev2_stats_inc(qp->dev,
-				 ROCEV2_CNT_NP_ECN_MARKED_ROCE_PACKETS);
+		rocev2_stats_qp_inc(qp, ROCEV2_CNT_NP_ECN_MARKED_ROCE_PACKETS);
 	if (pkt->op->class == ROCEV2_CLASS_CNP) {
 		/* no rate control on this QP: nothing to slow down */
-		rocev2_stats_inc(qp->dev, ROCEV2_CNT_RP_CNP_IGNORED);
+		rocev2_stats_qp_inc(qp, ROCEV2_CNT_RP_CNP_IGNORED);
 		return ROCEV2_DROP_NONE;
 	}
 	if (qp->type != IB_QPT_RC)
