@@ -5,7 +5,8 @@
 # total. Results end in out/test.json or out/test-PART.json.
 #
 #	run.sh all | kunit | verbs | interop | stress | tools | kernels |
-#		functional | firewall | inject | loss | life | san
+#		functional | admin | placement | firewall | inject | loss |
+#		life | san
 #
 # FULL=1 runs the long forms. SEED=N repeats a hostile run.
 
@@ -156,10 +157,11 @@ all() {
 	kernels
 	tools_part
 	# One guest alone leaves a CPU idle half of the time.
-	if [[ $FULL == 1 ]]; then more=(inject stress life verbs); fi
-	san san73 2400 kunit functional "${more[@]}" \
+	if [[ $FULL == 1 ]]; then more=(admin inject stress life verbs); fi
+	san san73 2400 kunit functional placement "${more[@]}" \
 		>"out/run/$TARGET-san73.out" 2>&1 &
-	stock stock 1500 verbs functional firewall inject loss stress
+	stock stock 1700 admin placement verbs functional firewall inject \
+		loss stress
 	stock life 900 life
 	interop
 	step "waiting for the sanitizers"
@@ -181,9 +183,11 @@ one() {
 		;;
 	san)
 		build san73
-		san san73 2400 kunit functional inject stress life verbs
+		san san73 2400 kunit admin placement functional inject stress \
+			life verbs
 		;;
-	functional | firewall | inject | loss | stress | verbs | life)
+	functional | admin | placement | firewall | inject | loss | stress | \
+		verbs | life)
 		build stock
 		stock "$PART" 900 "$PART"
 		;;

@@ -29,7 +29,8 @@ static const char usage_text[] =
 "  -c TCLASS      traffic class      -w SEC    patience\n"
 "  --seed N  --reverse  --lenient (rxe)  --sabotage\n"
 "CASE: ops, send, send_imm, write, write_imm, read, cas, faa, features,\n"
-"  errors, events, ud, mix, storms, placement, or the name of one (see --list)\n";
+"  errors, events, ud, mix, storms, placement, rate, or the name of\n"
+"  one (see --list)\n";
 
 enum {
 	OPT_LISTEN = 256,
@@ -48,7 +49,7 @@ enum mode { MODE_NONE, MODE_LISTEN, MODE_CONNECT, MODE_LOOPBACK,
 
 static const struct rt_case *const main_tables[] = {
 	rt_feature_cases, rt_error_cases, rt_event_cases, rt_ud_cases,
-	rt_mix_cases, rt_storm_cases, rt_placement_cases,
+	rt_mix_cases, rt_storm_cases, rt_placement_cases, rt_rate_cases,
 };
 
 #define TABLES	(sizeof(main_tables) / sizeof(main_tables[0]))

@@ -206,6 +206,7 @@ extern const struct rt_case rt_ud_cases[];
 extern const struct rt_case rt_mix_cases[];
 extern const struct rt_case rt_storm_cases[];
 extern const struct rt_case rt_placement_cases[];
+extern const struct rt_case rt_rate_cases[];
 int hostile_run(struct rt_side *s);
 
 #endif /* ROCETEST_H */
