@@ -5,7 +5,8 @@
 # total. Results end in out/test.json or out/test-PART.json.
 #
 #	run.sh all | kunit | verbs | interop | stress | tools | kernels |
-#		functional | firewall | inject | loss | life | field | san
+#		functional | admin | placement | firewall | inject | loss |
+#		life | field | san
 #
 # FULL=1 runs the long forms. SEED=N repeats a hostile run.
 
@@ -190,11 +191,14 @@ all() {
 	tools_part
 	newer_rdma
 	# One guest alone leaves a CPU idle half of the time.
-	if [[ $FULL == 1 ]]; then more=(inject stress life field verbs); fi
-	san san73 2400 kunit functional "${more[@]}" \
+	if [[ $FULL == 1 ]]; then
+		more=(admin inject stress life field verbs)
+	fi
+	san san73 2400 kunit functional placement "${more[@]}" \
 		>"out/run/$TARGET-san73.out" 2>&1 &
 	VERBS_ROUNDS=${VERBS_ROUNDS:-$([[ $FULL == 1 ]] || echo 1)} \
-		stock stock 1800 verbs functional firewall inject loss stress
+		stock stock 1800 admin placement verbs functional firewall \
+		inject loss stress
 	stock life 1500 life field
 	interop
 	step "waiting for the sanitizers"
@@ -217,10 +221,12 @@ one() {
 		;;
 	san)
 		build san73
-		san san73 2400 kunit functional inject stress life field verbs
+		san san73 2400 kunit admin placement functional inject stress \
+			life field verbs
 		;;
 	verbs) verbs ;;
-	functional | firewall | inject | loss | stress | life | field)
+	functional | admin | placement | firewall | inject | loss | stress | \
+		life | field)
 		build stock
 		stock "$PART" 900 "$PART"
 		;;

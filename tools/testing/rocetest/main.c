@@ -31,7 +31,7 @@ static const char usage_text[] =
 "  --seed N  --reverse  --lenient (rxe)  --sabotage\n"
 "CASE: ops, send, send_imm, write, write_imm, read, cas, faa, uc_ops,\n"
 "  uc_send, uc_send_imm, uc_write, uc_write_imm, features, errors, events,\n"
-"  uc, ud, mcast, mix, storms, placement, windows, regions, odp, caps,\n"
+"  uc, ud, mcast, mix, storms, placement, rate, windows, regions, odp, caps,\n"
 "  limits, counts, port_events, or the name of one (see --list)\n";
 
 enum {
@@ -53,8 +53,8 @@ enum mode { MODE_NONE, MODE_LISTEN, MODE_CONNECT, MODE_LOOPBACK,
 static const struct rt_case *const main_tables[] = {
 	rt_feature_cases, rt_error_cases, rt_event_cases, rt_uc_cases,
 	rt_ud_cases, rt_mcast_cases, rt_mix_cases, rt_storm_cases,
-	rt_placement_cases, rt_window_cases, rt_region_cases, rt_odp_cases,
-	rt_caps_traffic_cases, rt_limit_cases, rt_caps_cases,
+	rt_placement_cases, rt_rate_cases, rt_window_cases, rt_region_cases,
+	rt_odp_cases, rt_caps_traffic_cases, rt_limit_cases, rt_caps_cases,
 };
 
 #define TABLES	(sizeof(main_tables) / sizeof(main_tables[0]))

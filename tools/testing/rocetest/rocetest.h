@@ -223,6 +223,7 @@ extern const struct rt_case rt_placement_cases[];
 extern const struct rt_case rt_window_cases[];
 extern const struct rt_case rt_region_cases[];
 extern const struct rt_case rt_odp_cases[];
+extern const struct rt_case rt_rate_cases[];
 int hostile_run(struct rt_side *s);
 int fault_run(struct rt_side *s, const char *what);
 

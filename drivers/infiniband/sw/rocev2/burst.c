@@ -79,6 +79,7 @@ void rocev2_burst_init(struct rocev2_burst *b, struct rocev2_qp *qp,
 	if (b->max_len)
 		b->max_len -= (av->v6 ? sizeof(struct ipv6hdr) :
 			       sizeof(struct iphdr)) + sizeof(struct udphdr);
+	b->max_len = min(b->max_len, rocev2_pace_burst(qp));
 }
 
 /**
@@ -438,9 +439,9 @@ struct sk_buff *rocev2_burst_finish(struct rocev2_burst *b)
 		skb_shinfo(skb)->gso_segs = b->nseg;
 		skb_shinfo(skb)->gso_type = SKB_GSO_UDP_L4;
 	}
-	rocev2_stats_inc(b->qp->dev, ROCEV2_CNT_TX_BURSTS);
-	rocev2_stats_add(b->qp->dev, ROCEV2_CNT_RDMA_TX_PACKETS, b->nseg);
-	rocev2_stats_add(b->qp->dev, ROCEV2_CNT_RDMA_TX_BYTES, b->len);
+	rocev2_stats_qp_inc(b->qp, ROCEV2_CNT_TX_BURSTS);
+	rocev2_stats_qp_add(b->qp, ROCEV2_CNT_RDMA_TX_PACKETS, b->nseg);
+	rocev2_stats_qp_add(b->qp, ROCEV2_CNT_RDMA_TX_BYTES, b->len);
 	b->skb = NULL;
 	return skb;
 }

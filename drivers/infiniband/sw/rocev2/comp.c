@@ -86,10 +86,9 @@ static void comp_retire(struct rocev2_qp *qp, struct rocev2_swqe *wqe,
 		};
 
 		if (status == IB_WC_WR_FLUSH_ERR)
-			rocev2_stats_inc(qp->dev,
-					 ROCEV2_CNT_REQ_CQE_FLUSH_ERROR);
+			rocev2_stats_qp_inc(qp, ROCEV2_CNT_REQ_CQE_FLUSH_ERROR);
 		else if (status != IB_WC_SUCCESS)
-			rocev2_stats_inc(qp->dev, ROCEV2_CNT_REQ_CQE_ERROR);
+			rocev2_stats_qp_inc(qp, ROCEV2_CNT_REQ_CQE_ERROR);
 		if (!rocev2_cq_push(qp->scq, &wc, status != IB_WC_SUCCESS))
 			sq->cq_lost = true;
 	}
@@ -258,13 +257,13 @@ static void comp_rnr(struct rocev2_qp *qp, const struct rocev2_pkt *pkt,
 {
 	struct rocev2_sq *sq = &qp->sq;
 
-	rocev2_stats_inc(qp->dev, ROCEV2_CNT_RNR_NAK_RETRY_ERR);
+	rocev2_stats_qp_inc(qp, ROCEV2_CNT_RNR_NAK_RETRY_ERR);
 	if (sq->state != ROCEV2_REQ_READY)
 		return;
 	if (qp->rnr_retry != 7) {	/* 7: without end (IBA 9.7.5.2.8) */
 		if (!sq->rnr_left) {
-			rocev2_stats_inc(qp->dev,
-					 ROCEV2_CNT_REQ_RNR_RETRIES_EXCEEDED);
+			rocev2_stats_qp_inc(qp,
+					    ROCEV2_CNT_REQ_RNR_RETRIES_EXCEEDED);
 			rocev2_comp_fail(qp, IB_WC_RNR_RETRY_EXC_ERR);
 			r->failed = true;
 			return;
@@ -283,16 +282,15 @@ static void comp_nak(struct rocev2_qp *qp, const struct rocev2_pkt *pkt,
 
 	switch (pkt->syndrome) {
 	case ROCEV2_AETH_NAK_PSN_SEQ:
-		rocev2_stats_inc(qp->dev, ROCEV2_CNT_PACKET_SEQ_ERR);
+		rocev2_stats_qp_inc(qp, ROCEV2_CNT_PACKET_SEQ_ERR);
 		comp_go_back(qp);
 		return;
 	case ROCEV2_AETH_NAK_INV_REQ:
-		rocev2_stats_inc(qp->dev,
-				 ROCEV2_CNT_REQ_REMOTE_INVALID_REQUEST);
+		rocev2_stats_qp_inc(qp, ROCEV2_CNT_REQ_REMOTE_INVALID_REQUEST);
 		status = IB_WC_REM_INV_REQ_ERR;
 		break;
 	case ROCEV2_AETH_NAK_REM_ACCESS:
-		rocev2_stats_inc(qp->dev, ROCEV2_CNT_REQ_REMOTE_ACCESS_ERRORS);
+		rocev2_stats_qp_inc(qp, ROCEV2_CNT_REQ_REMOTE_ACCESS_ERRORS);
 		status = IB_WC_REM_ACCESS_ERR;
 		break;
 	case ROCEV2_AETH_NAK_REM_OP:
@@ -317,7 +315,7 @@ static bool comp_is_beyond(const struct rocev2_qp *qp, u32 psn)
 
 static void comp_implied_nak(struct rocev2_qp *qp)
 {
-	rocev2_stats_inc(qp->dev, ROCEV2_CNT_IMPLIED_NAK_SEQ_ERR);
+	rocev2_stats_qp_inc(qp, ROCEV2_CNT_IMPLIED_NAK_SEQ_ERR);
 	comp_go_back(qp);
 }
 

@@ -9,11 +9,14 @@
 #include <linux/hmm.h>
 #include <rdma/ib_umem_odp.h>
 #include <rdma/ib_verbs.h>
+#include <rdma/rdma_counter.h>
 #include <rdma/rdma_netlink.h>
 #include <rdma/uverbs_ioctl.h>
+#include "counter.h"
 #include "cq.h"
 #include "device.h"
 #include "mr.h"
+#include "qp.h"
 
 #ifdef ROCEV2_HAVE_CREATE_CQ_ATTRS
 static int compat_create_cq(struct ib_cq *ibcq,
@@ -98,7 +101,41 @@ static int compat_query_port_speed(struct ib_device *ibdev, u32 port_num,
 }
 #endif
 
+#ifdef ROCEV2_HAVE_COUNTER_INIT
+static int compat_counter_bind_qp(struct rdma_counter *counter,
+				  struct ib_qp *qp, u32 port)
+{
+	return rocev2_counter_bind(counter, qp);
+}
+
+static int compat_counter_unbind_qp(struct ib_qp *qp, u32 port)
+{
+	return rocev2_counter_unbind(qp);
+}
+
+/* Ours is found by the id: before, there was no room of the driver in it */
+struct compat_counter {
+	struct rdma_counter counter;
+};
+
+static void compat_counter_init(struct rdma_counter *counter)
+{
+}
+#endif
+
 static const struct ib_device_ops compat_ops = {
+#ifdef ROCEV2_HAVE_COUNTER_INIT
+	.counter_bind_qp = compat_counter_bind_qp,
+	.counter_init = compat_counter_init,
+	.counter_unbind_qp = compat_counter_unbind_qp,
+	INIT_RDMA_OBJ_SIZE(rdma_counter, compat_counter, counter),
+#else
+	.counter_bind_qp = rocev2_counter_bind,
+	.counter_unbind_qp = rocev2_counter_unbind,
+#endif
+#ifdef ROCEV2_HAVE_FILL_RES_SRQ
+	.fill_res_srq_entry = rocev2_restrack_fill_srq,
+#endif
 	.create_cq = compat_create_cq,
 	.reg_user_mr = compat_reg_user_mr,
 	.reg_user_mr_dmabuf = compat_reg_dmabuf,

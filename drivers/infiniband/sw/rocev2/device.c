@@ -151,10 +151,13 @@ static void device_dealloc(struct ib_device *ibdev)
 	rocev2_port_teardown(dev);
 	/* No packet looks at the device when this returns */
 	rocev2_net_put(dev);
+	rocev2_pace_dev_exit(&dev->pace);
 	WARN_ON(!xa_empty(&dev->mr_xa));
 	WARN_ON(!xa_empty(&dev->ah_xa));
 	WARN_ON(dev->mcast.ngroups);
+	WARN_ON(!xa_empty(&dev->counter_xa));
 	xa_destroy(&dev->mr_xa);
+	xa_destroy(&dev->counter_xa);
 	xa_destroy(&dev->ah_xa);
 	free_percpu(dev->stats);
 	netdev_put(dev->held, &dev->ndev_tracker);
@@ -223,26 +226,24 @@ static struct rocev2_dev *device_alloc(struct net_device *ndev,
 {
 	struct rocev2_dev *dev;
 	u8 mac[ETH_ALEN];
-	int cpu;
 
 	dev = rocev2_compat_alloc_device(net);
 	if (!dev)
 		return NULL;
-	dev->stats = alloc_percpu(struct rocev2_stats);
+	dev->stats = rocev2_stats_new();
 	if (!dev->stats) {
 		/* The core frees it; device_ops are not set yet */
 		ib_dealloc_device(&dev->ibdev);
 		return NULL;
 	}
-	for_each_possible_cpu(cpu)
-		u64_stats_init(&per_cpu_ptr(dev->stats, cpu)->syncp);
-
 	INIT_LIST_HEAD(&dev->list);
 	INIT_LIST_HEAD(&dev->net_list);
 	INIT_WORK(&dev->unregister_work, device_unregister_work);
 	rocev2_port_setup(dev);
+	rocev2_pace_dev_init(&dev->pace);
 	xa_init_flags(&dev->mr_xa, XA_FLAGS_ALLOC);
 	spin_lock_init(&dev->mw_lock);
+	xa_init_flags(&dev->counter_xa, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_BH);
 	xa_init_flags(&dev->ah_xa, XA_FLAGS_ALLOC | XA_FLAGS_LOCK_IRQ);
 	dev->mr_next = rocev2_device_random() >> 8;
 	dev->ah_next = 1;

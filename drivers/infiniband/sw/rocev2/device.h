@@ -12,6 +12,7 @@
 #include <linux/xarray.h>
 #include <rdma/ib_verbs.h>
 #include "mcast.h"
+#include "pace.h"
 #include "stats.h"
 
 struct rocev2_net;
@@ -89,7 +90,10 @@ struct rocev2_dev {
 	u16 active_speed;
 	u32 speed_mbps;			/* 0: unknown */
 
+	struct rocev2_pace_dev pace;	/* QPs that wait for their time */
 	struct rocev2_stats __percpu *stats;
+	struct xarray counter_xa;	/* BH; id -> struct rocev2_counter_set */
+	u64 counter_gone[ROCEV2_CNT_MAX];	/* of freed ones; xa_lock */
 	struct work_struct speed_work;
 	struct work_struct unregister_work;
 	unsigned long flags;		/* ROCEV2_DEV_* bits */

@@ -452,6 +452,7 @@ static void qp_halt(struct rocev2_qp *qp)
 	for (round = 0; round < 2; round++) {
 		rocev2_retry_cancel(qp);
 		hrtimer_cancel(&qp->flush_timer);
+		rocev2_pace_cancel(qp);
 		rocev2_sched_stop(qp);
 	}
 }
@@ -665,6 +666,7 @@ static void qp_init(struct rocev2_qp *qp, struct ib_qp *ibqp,
 {
 	qp->dev = to_rocev2_dev(ibqp->device);
 	qp->ibqp = ibqp;
+	qp->stats = qp->dev->stats;
 	qp->type = init->qp_type;
 	qp->user = user;
 	qp->sq_sig_all = init->sq_sig_type == IB_SIGNAL_ALL_WR;
@@ -691,6 +693,7 @@ static void qp_init(struct rocev2_qp *qp, struct ib_qp *ibqp,
 		      HRTIMER_MODE_REL_SOFT);
 
 	rocev2_sched_init(qp);
+	rocev2_pace_init(qp);
 	rocev2_retry_init(qp);
 	rocev2_req_reset(qp);
 	rocev2_resp_reset(qp);

@@ -35,6 +35,7 @@
 #include "mr.h"
 #include "net.h"
 #include "odp.h"
+#include "pace.h"
 #include "psn.h"
 #include "ring.h"
 
@@ -271,6 +272,9 @@ struct rocev2_qp {
 	u16 ip_id;
 	int tx_cpu;			/* UC: sent last on it, -1: nowhere */
 
+	struct rocev2_pace pace;	/* when the next burst may leave */
+	/* where it counts: its device or a counter, see counter.h */
+	struct rocev2_stats __percpu *stats;
 	struct socket *sock;		/* bytes in flight are charged here */
 	unsigned long starved;		/* bit 0: wants to know of room there */
 
@@ -435,5 +439,6 @@ void rocev2_post_discard(struct rocev2_qp *qp);
 int rocev2_restrack_fill_qp(struct sk_buff *msg, struct ib_qp *ibqp);
 int rocev2_restrack_fill_cq(struct sk_buff *msg, struct ib_cq *ibcq);
 int rocev2_restrack_fill_mr(struct sk_buff *msg, struct ib_mr *ibmr);
+int rocev2_restrack_fill_srq(struct sk_buff *msg, struct ib_srq *ibsrq);
 
 #endif /* ROCEV2_QP_H */

@@ -11,8 +11,7 @@
 #include "testing.h"
 
 /* Allowed by IBA, and by no means of ours: nothing advertises them */
-#define QP_MODIFY_UNSUPPORTED	(IB_QP_ALT_PATH | IB_QP_CAP | \
-				 IB_QP_RATE_LIMIT)
+#define QP_MODIFY_UNSUPPORTED	(IB_QP_ALT_PATH | IB_QP_CAP)
 
 #define QP_MODIFY_ACCESS	(IB_ACCESS_REMOTE_WRITE | \
 				 IB_ACCESS_REMOTE_READ | \
@@ -40,8 +39,12 @@
 int rocev2_qp_modify_check(enum ib_qp_state cur, enum ib_qp_state next,
 			   enum ib_qp_type type, int mask)
 {
-	if (mask & ~IB_QP_ATTR_STANDARD_BITS)
+	if (mask & ~(IB_QP_ATTR_STANDARD_BITS | IB_QP_RATE_LIMIT))
 		return -EOPNOTSUPP;
+	/* the core's table has it for other types; it matters where one sends */
+	if (mask & IB_QP_RATE_LIMIT &&
+	    (next != IB_QPS_RTS || type == IB_QPT_GSI))
+		return -EINVAL;
 	if (!ib_modify_qp_is_ok(cur, next, type,
 				mask & ~(IB_QP_CAP | IB_QP_RATE_LIMIT)))
 		return -EINVAL;
@@ -164,6 +167,8 @@ static void qp_modify_keep(struct ib_qp_attr *to, const struct ib_qp_attr *attr,
 		to->max_rd_atomic = attr->max_rd_atomic;
 	if (mask & IB_QP_MAX_DEST_RD_ATOMIC)
 		to->max_dest_rd_atomic = attr->max_dest_rd_atomic;
+	if (mask & IB_QP_RATE_LIMIT)
+		to->rate_limit = attr->rate_limit;
 }
 
 /* What the data path reads, from what modify gave so far */
@@ -195,6 +200,8 @@ static void qp_modify_apply(struct rocev2_qp *qp, int mask,
 	qp->min_rnr_timer = attr->min_rnr_timer;
 	qp->max_rd_atomic = attr->max_rd_atomic;
 	qp->max_dest_rd_atomic = attr->max_dest_rd_atomic;
+	/* kbit/s; 0: none */
+	rocev2_pace_set_rate(qp, attr->rate_limit * 1000ULL);
 	if (mask & IB_QP_RETRY_CNT)
 		qp->sq.retry_left = qp->retry_cnt;
 	if (mask & IB_QP_RNR_RETRY)
@@ -323,7 +330,7 @@ static int qp_modify_locked(struct rocev2_qp *qp, const struct ib_qp_attr *attr,
  * All or nothing: what is refused has changed nothing.
  *
  * Context: sleeps. Return: 0; -EINVAL (transition, attributes or values, see
- * the debug log), -EOPNOTSUPP (alternate path, rate limit, resize), -ENOMEM,
+ * the debug log), -EOPNOTSUPP (alternate path, resize), -ENOMEM,
  * and what rocev2_ah_fill_av() says of the address.
  */
 int rocev2_qp_modify(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,

@@ -213,7 +213,8 @@ static bool req_followed(struct rocev2_qp *qp)
 	if (n->state == ROCEV2_SWQE_BAD || n->state == ROCEV2_SWQE_DONE ||
 	    rocev2_req_is_local(n))
 		return false;
-	return qp->max_rd_atomic || !(req_is_read(n) || rocev2_swqe_is_atomic(n));
+	return qp->max_rd_atomic ||
+	       !(req_is_read(n) || rocev2_swqe_is_atomic(n));
 }
 
 /*

@@ -44,7 +44,7 @@ static void resp_invalid(struct resp_ctx *c)
 
 static void resp_no_access(struct resp_ctx *c)
 {
-	rocev2_stats_inc(c->qp->dev, ROCEV2_CNT_RESP_REMOTE_ACCESS_ERRORS);
+	rocev2_stats_qp_inc(c->qp, ROCEV2_CNT_RESP_REMOTE_ACCESS_ERRORS);
 	if (resp_is_uc(c)) {
 		c->drop = ROCEV2_DROP_BAD_RKEY;
 		return;
@@ -68,7 +68,7 @@ void rocev2_resp_complete(struct rocev2_qp *qp, struct ib_wc *wc,
 	wc->qp = qp->ibqp;
 	wc->port_num = qp->port_num;
 	if (wc->status != IB_WC_SUCCESS)
-		rocev2_stats_inc(qp->dev, ROCEV2_CNT_RESP_CQE_ERROR);
+		rocev2_stats_qp_inc(qp, ROCEV2_CNT_RESP_CQE_ERROR);
 	if (!rocev2_cq_push(qp->rcq, wc,
 			    solicited || wc->status != IB_WC_SUCCESS))
 		resp->cq_lost = true;
@@ -84,7 +84,7 @@ static void resp_recv_error(struct resp_ctx *c, enum ib_wc_status status,
 	if (c->qp->resp.have_rwqe)
 		rocev2_resp_complete(c->qp, &wc, false);
 	if (status == IB_WC_LOC_LEN_ERR)
-		rocev2_stats_inc(c->qp->dev, ROCEV2_CNT_RESP_LOCAL_LENGTH_ERROR);
+		rocev2_stats_qp_inc(c->qp, ROCEV2_CNT_RESP_LOCAL_LENGTH_ERROR);
 	resp_fatal(c, nak, -1);
 }
 
@@ -93,11 +93,11 @@ static void resp_not_ready(struct resp_ctx *c)
 {
 	struct rocev2_qp *qp = c->qp;
 
-	rocev2_stats_inc(qp->dev, ROCEV2_CNT_OUT_OF_BUFFER);
+	rocev2_stats_qp_inc(qp, ROCEV2_CNT_OUT_OF_BUFFER);
 	c->drop = ROCEV2_DROP_NO_RECV_WQE;
 	if (resp_is_uc(c))
 		return;
-	rocev2_stats_inc(qp->dev, ROCEV2_CNT_RNR_NAK_SENT);
+	rocev2_stats_qp_inc(qp, ROCEV2_CNT_RNR_NAK_SENT);
 	qp->resp.rnr_sent = true;
 	rocev2_resp_owe_ack(qp, c->pkt->psn,
 			    ROCEV2_AETH_RNR_NAK | qp->min_rnr_timer);
@@ -122,7 +122,7 @@ static bool resp_waits(struct resp_ctx *c, int err)
 	resp->stalled = true;
 	resp->rnr_sent = true;
 	if (err == -EBUSY) {
-		rocev2_stats_inc(c->qp->dev, ROCEV2_CNT_RNR_NAK_SENT);
+		rocev2_stats_qp_inc(c->qp, ROCEV2_CNT_RNR_NAK_SENT);
 		rocev2_resp_owe_ack(c->qp, c->pkt->psn, ROCEV2_AETH_RNR_NAK |
 				    c->qp->min_rnr_timer);
 		c->todo |= ROCEV2_TODO_REPLY;
@@ -158,7 +158,7 @@ static bool resp_take_rwqe(struct resp_ctx *c)
 		return false;
 	}
 	/* a receive the user spoilt: that user's QP fails */
-	rocev2_stats_inc(qp->dev, ROCEV2_CNT_RING_INVALID);
+	rocev2_stats_qp_inc(qp, ROCEV2_CNT_RING_INVALID);
 	resp->have_rwqe = true;
 	resp_recv_error(c, IB_WC_LOC_QP_OP_ERR, ROCEV2_AETH_NAK_REM_OP);
 	return false;
@@ -260,8 +260,8 @@ static bool resp_exec_send(struct resp_ctx *c)
 		return false;
 	if (pkt->payload_len > resp->rwqe.length - resp->recv_len) {
 		if (resp_is_uc(c)) {
-			rocev2_stats_inc(c->qp->dev,
-					 ROCEV2_CNT_RESP_LOCAL_LENGTH_ERROR);
+			rocev2_stats_qp_inc(c->qp,
+					    ROCEV2_CNT_RESP_LOCAL_LENGTH_ERROR);
 			resp_invalid(c);
 			return false;
 		}
@@ -319,7 +319,7 @@ static bool resp_write_start(struct resp_ctx *c)
 	resp->rkey = pkt->rkey;
 	resp->dmalen = pkt->dmalen;
 	resp->resid = pkt->dmalen;
-	rocev2_stats_inc(qp->dev, ROCEV2_CNT_RX_WRITE_REQUESTS);
+	rocev2_stats_qp_inc(qp, ROCEV2_CNT_RX_WRITE_REQUESTS);
 	return true;
 }
 
@@ -406,7 +406,7 @@ static bool resp_exec_read(struct resp_ctx *c)
 		}
 		rocev2_mr_put(mr);
 	}
-	rocev2_stats_inc(qp->dev, ROCEV2_CNT_RX_READ_REQUESTS);
+	rocev2_stats_qp_inc(qp, ROCEV2_CNT_RX_READ_REQUESTS);
 	c->psns = rocev2_qp_packets(pkt->dmalen, qp->pmtu);
 	if (!rocev2_resp_owe_read(qp, pkt, c->psns)) {
 		/* more at once than we said we take (IBA 9.7.4.1.8) */
@@ -459,7 +459,7 @@ static bool resp_exec_atomic(struct resp_ctx *c)
 		resp_invalid(c);
 		return false;
 	}
-	rocev2_stats_inc(qp->dev, ROCEV2_CNT_RX_ATOMIC_REQUESTS);
+	rocev2_stats_qp_inc(qp, ROCEV2_CNT_RX_ATOMIC_REQUESTS);
 	rocev2_resp_owe_atomic(qp, pkt, orig);
 	c->todo |= ROCEV2_TODO_REPLY;
 	return true;
@@ -553,7 +553,7 @@ static void resp_gap(struct resp_ctx *c)
 	c->drop = ROCEV2_DROP_OUT_OF_ORDER;
 	if (resp->rnr_sent)
 		return;
-	rocev2_stats_inc(c->qp->dev, ROCEV2_CNT_OUT_OF_SEQUENCE);
+	rocev2_stats_qp_inc(c->qp, ROCEV2_CNT_OUT_OF_SEQUENCE);
 	if (resp->nak_sent)
 		return;
 	resp->nak_sent = true;
@@ -566,7 +566,7 @@ static void resp_duplicate(struct resp_ctx *c)
 {
 	const struct rocev2_pkt *pkt = c->pkt;
 
-	rocev2_stats_inc(c->qp->dev, ROCEV2_CNT_DUPLICATE_REQUEST);
+	rocev2_stats_qp_inc(c->qp, ROCEV2_CNT_DUPLICATE_REQUEST);
 	switch (pkt->op->class) {
 	case ROCEV2_CLASS_READ_REQ:
 	case ROCEV2_CLASS_ATOMIC_REQ:
@@ -691,14 +691,14 @@ void rocev2_resp_flush(struct rocev2_qp *qp)
 	if (qp->state != IB_QPS_ERR)
 		goto out;
 	if (resp->have_rwqe) {
-		rocev2_stats_inc(qp->dev, ROCEV2_CNT_RESP_CQE_FLUSH_ERROR);
+		rocev2_stats_qp_inc(qp, ROCEV2_CNT_RESP_CQE_FLUSH_ERROR);
 		rocev2_resp_complete(qp, &wc, false);
 	}
 	for (n = 0; !qp->srq && n <= qp->rq.max_wr; n++) {
 		err = rocev2_ring_take_recv(&qp->rq, &resp->rwqe);
 		if (err == -ENOENT)
 			break;
-		rocev2_stats_inc(qp->dev, ROCEV2_CNT_RESP_CQE_FLUSH_ERROR);
+		rocev2_stats_qp_inc(qp, ROCEV2_CNT_RESP_CQE_FLUSH_ERROR);
 		rocev2_resp_complete(qp, &wc, false);
 	}
 	/* goes through once per move to ERR */

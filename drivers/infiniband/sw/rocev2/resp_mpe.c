@@ -143,7 +143,7 @@ int rocev2_resp_mpe_exec(struct resp_ctx *c)
 	if (err)
 		return err;
 	if (pkt->op->class == ROCEV2_CLASS_ATOMIC_WRITE)
-		rocev2_stats_inc(qp->dev, ROCEV2_CNT_RX_WRITE_REQUESTS);
+		rocev2_stats_qp_inc(qp, ROCEV2_CNT_RX_WRITE_REQUESTS);
 	rocev2_resp_owe_atomic(qp, pkt, 0);
 	return 0;
 }

@@ -361,6 +361,27 @@ static bool resp_fill(struct rocev2_qp *qp, struct rocev2_burst *b, bool *gone)
 	return false;
 }
 
+/**
+ * rocev2_resp_owes_data() - is READ data the next thing to be answered?
+ * @qp: QP
+ *
+ * Context: no lock held.
+ */
+bool rocev2_resp_owes_data(struct rocev2_qp *qp)
+{
+	struct rocev2_resp *resp = &qp->resp;
+	const struct rocev2_reply *r;
+	bool owes = false;
+
+	spin_lock_bh(&resp->lock);
+	if (resp->reply_head != resp->reply_tail) {
+		r = &resp->reply[resp->reply_head & resp->reply_mask];
+		owes = r->class == ROCEV2_CLASS_READ_REQ && r->len;
+	}
+	spin_unlock_bh(&resp->lock);
+	return owes;
+}
+
 /* Answers go out in RTR and up, and from ERR while a fatal NAK is due */
 static bool resp_active(const struct rocev2_qp *qp)
 {

@@ -33,7 +33,7 @@ static bool resp_uc_in_sequence(struct resp_ctx *c)
 	s32 diff = rocev2_psn_diff(pkt->psn, resp->psn);
 
 	if (diff)
-		rocev2_stats_inc(c->qp->dev, ROCEV2_CNT_OUT_OF_SEQUENCE);
+		rocev2_stats_qp_inc(c->qp, ROCEV2_CNT_OUT_OF_SEQUENCE);
 	if (pkt->op->flags & ROCEV2_OP_START) {
 		resp_uc_forget(resp);
 		return true;

@@ -98,16 +98,16 @@ static enum rocev2_drop resp_ud_receive(struct rocev2_qp *qp,
 	if (!resp->have_rwqe)
 		err = rocev2_ring_take_recv(rocev2_qp_rq(qp), &resp->rwqe);
 	if (err == -ENOENT) {
-		rocev2_stats_inc(qp->dev, ROCEV2_CNT_OUT_OF_BUFFER);
+		rocev2_stats_qp_inc(qp, ROCEV2_CNT_OUT_OF_BUFFER);
 		return ROCEV2_DROP_NO_RECV_WQE;
 	}
 	resp->have_rwqe = true;
 	resp_ud_fill_wc(qp, skb, flow, pkt, &wc);
 	if (err) {
-		rocev2_stats_inc(qp->dev, ROCEV2_CNT_RING_INVALID);
+		rocev2_stats_qp_inc(qp, ROCEV2_CNT_RING_INVALID);
 		wc.status = IB_WC_LOC_QP_OP_ERR;
 	} else if (wc.byte_len > resp->rwqe.length) {
-		rocev2_stats_inc(qp->dev, ROCEV2_CNT_RESP_LOCAL_LENGTH_ERROR);
+		rocev2_stats_qp_inc(qp, ROCEV2_CNT_RESP_LOCAL_LENGTH_ERROR);
 		wc.status = IB_WC_LOC_LEN_ERR;
 		drop = ROCEV2_DROP_UD_LENGTH;
 	} else {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What `rdma resource show qp|cq|mr -dd` tells beyond what the core knows.
+ * What `rdma resource show qp|cq|mr|srq -dd` tells beyond what the core knows.
  */
+#include <linux/math64.h>
 #include <rdma/restrack.h>
 #include <net/netlink.h>
 #include <uapi/rdma/rdma_netlink.h>
@@ -20,6 +21,7 @@ struct restrack_qp {
 	u32 rd_atomic_out;
 	u32 retry_left;
 	u32 rnr_left;
+	u32 rate_kbps;
 };
 
 static void restrack_read_qp(struct rocev2_qp *qp, struct restrack_qp *r)
@@ -37,6 +39,7 @@ static void restrack_read_qp(struct rocev2_qp *qp, struct restrack_qp *r)
 	r->rd_atomic_out = qp->sq.rd_atomic_out;
 	r->retry_left = qp->sq.retry_left;
 	r->rnr_left = qp->sq.rnr_left;
+	r->rate_kbps = div_u64(READ_ONCE(qp->pace.bps), 1000);
 	spin_unlock_bh(&qp->sq.lock);
 }
 
@@ -66,7 +69,8 @@ int rocev2_restrack_fill_qp(struct sk_buff *msg, struct ib_qp *ibqp)
 	    rdma_nl_put_driver_u32(msg, "rd_atomic_out", r.rd_atomic_out) ||
 	    rdma_nl_put_driver_u32(msg, "retry_left", r.retry_left) ||
 	    rdma_nl_put_driver_u32(msg, "rnr_left", r.rnr_left) ||
-	    rdma_nl_put_driver_u32(msg, "udp_sport", qp->sport)) {
+	    rdma_nl_put_driver_u32(msg, "udp_sport", qp->sport) ||
+	    rdma_nl_put_driver_u32(msg, "rate_kbps", r.rate_kbps)) {
 		nla_nest_cancel(msg, attr);
 		return -EMSGSIZE;
 	}
@@ -139,6 +143,39 @@ int rocev2_restrack_fill_mr(struct sk_buff *msg, struct ib_mr *ibmr)
 	if (rdma_nl_put_driver_string(msg, "state", restrack_mr_state(mr)) ||
 	    rdma_nl_put_driver_u32_hex(msg, "access", mr->access) ||
 	    rdma_nl_put_driver_u32(msg, "pages", mr->npages)) {
+		nla_nest_cancel(msg, attr);
+		return -EMSGSIZE;
+	}
+	nla_nest_end(msg, attr);
+	return 0;
+}
+
+/**
+ * rocev2_restrack_fill_srq() - fill_res_srq_entry of the device
+ * @msg: netlink message to add to
+ * @ibsrq: SRQ
+ *
+ * Context: sleeps. Return: 0 or -EMSGSIZE.
+ */
+int rocev2_restrack_fill_srq(struct sk_buff *msg, struct ib_srq *ibsrq)
+{
+	struct rocev2_srq *srq = to_rocev2_srq(ibsrq);
+	u32 posted, limit, max_wr;
+	struct nlattr *attr;
+	unsigned long flags;
+
+	spin_lock_irqsave(&srq->rq.lock, flags);
+	posted = rocev2_ring_avail(&srq->rq.ring);
+	max_wr = srq->rq.max_wr;
+	limit = srq->limit;
+	spin_unlock_irqrestore(&srq->rq.lock, flags);
+
+	attr = nla_nest_start(msg, RDMA_NLDEV_ATTR_DRIVER);
+	if (!attr)
+		return -EMSGSIZE;
+	if (rdma_nl_put_driver_u32(msg, "posted", posted) ||
+	    rdma_nl_put_driver_u32(msg, "max_wr", max_wr) ||
+	    rdma_nl_put_driver_u32(msg, "limit", limit)) {
 		nla_nest_cancel(msg, attr);
 		return -EMSGSIZE;
 	}

@@ -127,10 +127,10 @@ void rocev2_retry_timeout(struct rocev2_qp *qp)
 			sq->deadline = ktime_add_ns(now, ns);
 		goto rearm;
 	}
-	rocev2_stats_inc(qp->dev, ROCEV2_CNT_LOCAL_ACK_TIMEOUT_ERR);
+	rocev2_stats_qp_inc(qp, ROCEV2_CNT_LOCAL_ACK_TIMEOUT_ERR);
 	if (!sq->retry_left) {
-		rocev2_stats_inc(qp->dev,
-				 ROCEV2_CNT_REQ_TRANSPORT_RETRIES_EXCEEDED);
+		rocev2_stats_qp_inc(qp,
+				    ROCEV2_CNT_REQ_TRANSPORT_RETRIES_EXCEEDED);
 		rocev2_comp_fail(qp, IB_WC_RETRY_EXC_ERR);
 		failed = true;
 		goto out;

@@ -567,7 +567,7 @@ int rocev2_ring_copy_send(struct rocev2_qp *qp, struct rocev2_swqe *wqe)
 			     (1U << ring->log2_elem) - sizeof(raw));
 	wqe->state = err ? ROCEV2_SWQE_BAD : ROCEV2_SWQE_POSTED;
 	if (err)
-		rocev2_stats_inc(qp->dev, ROCEV2_CNT_RING_INVALID);
+		rocev2_stats_qp_inc(qp, ROCEV2_CNT_RING_INVALID);
 	return err;
 }
 

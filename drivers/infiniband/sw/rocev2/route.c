@@ -284,7 +284,7 @@ static void route_xmit(struct rocev2_qp *qp,
 
 	if (unlikely(!path->dst)) {
 		/* no route now: lost, as on a wire; retry owns that */
-		rocev2_stats_inc(qp->dev, ROCEV2_CNT_TX_SKB_ERRORS);
+		rocev2_stats_qp_inc(qp, ROCEV2_CNT_TX_SKB_ERRORS);
 		kfree_skb(skb);
 		return;
 	}
@@ -307,7 +307,7 @@ static void route_xmit(struct rocev2_qp *qp,
 #endif
 	}
 	if (unlikely(net_xmit_eval(err)))
-		rocev2_stats_inc(qp->dev, ROCEV2_CNT_TX_SKB_ERRORS);
+		rocev2_stats_qp_inc(qp, ROCEV2_CNT_TX_SKB_ERRORS);
 }
 
 const struct rocev2_wire_ops rocev2_net_wire = {

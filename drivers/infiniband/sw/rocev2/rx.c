@@ -163,6 +163,7 @@ static enum rocev2_drop rx_check(const struct rx_ctx *c,
 	return ROCEV2_DROP_NONE;
 }
 
+/* A packet for several QPs counts once, on the port */
 static void rx_count(const struct rx_ctx *c, struct rocev2_dev *dev,
 		     const struct rocev2_pkt *pkt)
 {
@@ -222,10 +223,13 @@ static enum rocev2_drop rx_dispatch(struct rx_ctx *c,
 
 	if (drop)
 		return drop;
-	rx_count(c, qp->dev, pkt);
+	rocev2_stats_qp_inc(qp, ROCEV2_CNT_RDMA_RX_PACKETS);
+	rocev2_stats_qp_add(qp, ROCEV2_CNT_RDMA_RX_BYTES, pkt->len);
+	if (INET_ECN_is_ce(c->flow.tclass))
+		rocev2_stats_qp_inc(qp, ROCEV2_CNT_NP_ECN_MARKED_ROCE_PACKETS);
 	if (pkt->op->class == ROCEV2_CLASS_CNP) {
 		/* no rate control on this QP: nothing to slow down */
-		rocev2_stats_inc(qp->dev, ROCEV2_CNT_RP_CNP_IGNORED);
+		rocev2_stats_qp_inc(qp, ROCEV2_CNT_RP_CNP_IGNORED);
 		return ROCEV2_DROP_NONE;
 	}
 	if (rocev2_qp_is_dgram(qp))

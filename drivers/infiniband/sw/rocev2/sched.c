@@ -54,12 +54,32 @@ static enum sched_result sched_send(struct rocev2_qp *qp, int *todo)
 		more = rocev2_resp_build(qp, &skb);
 	else
 		more = rocev2_req_build(qp, &skb);
-	if (skb)
+	if (skb) {
+		rocev2_pace_sent(qp, skb);
 		qp->dev->wire->xmit(qp, &qp->path, skb);
+	}
 	if (!more)
 		*todo &= ~bit;
 	/* more to build, and nothing built: no memory. Not in a loop here. */
 	return skb || !more ? SCHED_ON : SCHED_LATER;
+}
+
+/*
+ * What of @todo may be built now. Requests and READ responses wait for their
+ * time (D9); an ACK, or whatever else is short, does not.
+ */
+static int sched_pace(struct rocev2_qp *qp, int todo)
+{
+	int wait = todo & ROCEV2_TODO_SEND;
+
+	if (rocev2_pace_ready(qp))
+		return todo;
+	if (todo & ROCEV2_TODO_REPLY && rocev2_resp_owes_data(qp))
+		wait |= ROCEV2_TODO_REPLY;
+	/* it marks both bits when the time has come */
+	if (wait)
+		rocev2_pace_park(qp);
+	return todo & ~wait;
 }
 
 /* A completion was lost to a full CQ: its QPs cannot go on (IBA 11.2.8.1) */
@@ -98,6 +118,9 @@ static int sched_turn(struct rocev2_qp *qp, int *cpu)
 	for (n = 0; todo && n < ROCEV2_TURN_BURSTS; n++) {
 		/* write_space marks both bits again when there is room (D8) */
 		if (!rocev2_net_can_send(qp))
+			return 0;
+		todo = sched_pace(qp, todo);
+		if (!todo)
 			return 0;
 		/* one CPU from the look at its queues until they have it */
 		local_bh_disable();

@@ -45,6 +45,8 @@ bool rocev2_req_build(struct rocev2_qp *qp, struct sk_buff **skb);
 bool rocev2_req_build_uc(struct rocev2_qp *qp, struct sk_buff **skb);
 bool rocev2_req_build_ud(struct rocev2_qp *qp, struct sk_buff **skb);
 bool rocev2_resp_build(struct rocev2_qp *qp, struct sk_buff **skb);
+/* resp_reply.c: is READ data the next thing to be answered? */
+bool rocev2_resp_owes_data(struct rocev2_qp *qp);
 /* req.c: flush the SQ (ERR); reset to the state of a new QP */
 void rocev2_req_flush(struct rocev2_qp *qp);
 void rocev2_req_reset(struct rocev2_qp *qp);	/* sq.lock held or QP private */

@@ -6,7 +6,9 @@
  */
 #include <linux/build_bug.h>
 #include <rdma/ib_verbs.h>
+#include "counter.h"
 #include "device.h"
+#include "qp.h"
 #include "stats.h"
 #include "testing.h"
 #include "trace.h"
@@ -29,7 +31,37 @@ ROCEV2_DROP_COUNTERS(X)
 #undef X
 
 /**
- * rocev2_stats_add() - Count
+ * rocev2_stats_new() - One set of counters, all zero
+ *
+ * Context: may sleep. Return: to be freed by free_percpu(), or NULL.
+ */
+struct rocev2_stats __percpu *rocev2_stats_new(void)
+{
+	struct rocev2_stats __percpu *stats = alloc_percpu(struct rocev2_stats);
+	int cpu;
+
+	if (!stats)
+		return NULL;
+	for_each_possible_cpu(cpu)
+		u64_stats_init(&per_cpu_ptr(stats, cpu)->syncp);
+	return stats;
+}
+
+/* Preemption off */
+static void stats_count(struct rocev2_stats __percpu *stats,
+			enum rocev2_counter c, u64 n)
+{
+	struct rocev2_stats *s = this_cpu_ptr(stats);
+	unsigned long flags;
+
+	/* irqsave costs nothing where u64_stats_t is one word */
+	flags = u64_stats_update_begin_irqsave(&s->syncp);
+	u64_stats_add(&s->cnt[c], n);
+	u64_stats_update_end_irqrestore(&s->syncp, flags);
+}
+
+/**
+ * rocev2_stats_add() - Count what belongs to no QP
  * @dev: device
  * @c: counter
  * @n: how much
@@ -38,14 +70,25 @@ ROCEV2_DROP_COUNTERS(X)
  */
 void rocev2_stats_add(struct rocev2_dev *dev, enum rocev2_counter c, u64 n)
 {
-	struct rocev2_stats *s = get_cpu_ptr(dev->stats);
-	unsigned long flags;
+	preempt_disable();
+	stats_count(dev->stats, c, n);
+	preempt_enable();
+}
 
-	/* irqsave costs nothing where u64_stats_t is one word */
-	flags = u64_stats_update_begin_irqsave(&s->syncp);
-	u64_stats_add(&s->cnt[c], n);
-	u64_stats_update_end_irqrestore(&s->syncp, flags);
-	put_cpu_ptr(dev->stats);
+/**
+ * rocev2_stats_qp_add() - Count on the counter of a QP, or on its device
+ * @qp: QP
+ * @c: counter
+ * @n: how much
+ *
+ * Context: Any, hard interrupt included. No lock.
+ */
+void rocev2_stats_qp_add(struct rocev2_qp *qp, enum rocev2_counter c, u64 n)
+{
+	/* A counter that is taken away is freed a grace period later */
+	preempt_disable();
+	stats_count(READ_ONCE(qp->stats), c, n);
+	preempt_enable();
 }
 
 ROCEV2_EXPORT_FOR_TEST(rocev2_stats_add);
@@ -69,19 +112,20 @@ void rocev2_stats_drop(struct rocev2_dev *dev, enum rocev2_drop reason)
 ROCEV2_EXPORT_FOR_TEST(rocev2_stats_drop);
 
 /**
- * rocev2_stats_read() - Value of a counter, summed over all CPUs
- * @dev: device
+ * rocev2_stats_sum() - Value of a counter, summed over all CPUs
+ * @stats: set of counters
  * @c: counter
  *
  * Context: Any but hard interrupt. Never goes back between two calls.
  */
-u64 rocev2_stats_read(struct rocev2_dev *dev, enum rocev2_counter c)
+u64 rocev2_stats_sum(const struct rocev2_stats __percpu *stats,
+		     enum rocev2_counter c)
 {
 	u64 sum = 0;
 	int cpu;
 
 	for_each_possible_cpu(cpu) {
-		const struct rocev2_stats *s = per_cpu_ptr(dev->stats, cpu);
+		const struct rocev2_stats *s = per_cpu_ptr(stats, cpu);
 		unsigned int start;
 		u64 v;
 
@@ -92,6 +136,19 @@ u64 rocev2_stats_read(struct rocev2_dev *dev, enum rocev2_counter c)
 		sum += v;
 	}
 	return sum;
+}
+
+/**
+ * rocev2_stats_read() - Value of a counter of a device
+ * @dev: device
+ * @c: counter
+ *
+ * Context: Any but hard interrupt. QPs that are bound to a counter, or were,
+ * are in it.
+ */
+u64 rocev2_stats_read(struct rocev2_dev *dev, enum rocev2_counter c)
+{
+	return rocev2_stats_sum(dev->stats, c) + rocev2_counter_total(dev, c);
 }
 
 ROCEV2_EXPORT_FOR_TEST(rocev2_stats_read);
@@ -130,6 +187,8 @@ struct rdma_hw_stats *rocev2_stats_alloc_port(struct ib_device *ibdev,
  * @port: 1, the only port
  * @index: the counter that is asked for; all are filled in anyway
  *
+ * What QPs have counted on counters of their own the core adds to it.
+ *
  * Context: may sleep. Return: counters filled in, or -EINVAL.
  */
 int rocev2_stats_get(struct ib_device *ibdev, struct rdma_hw_stats *stats,
@@ -141,6 +200,6 @@ int rocev2_stats_get(struct ib_device *ibdev, struct rdma_hw_stats *stats,
 	if (!stats || port != 1)
 		return -EINVAL;
 	for (i = 0; i < ROCEV2_CNT_MAX; i++)
-		stats->value[i] = rocev2_stats_read(dev, i);
+		stats->value[i] = rocev2_stats_sum(dev->stats, i);
 	return ROCEV2_CNT_MAX;
 }

@@ -14,6 +14,7 @@
 #include <linux/u64_stats_sync.h>
 
 struct ib_device;
+struct rocev2_qp;
 struct rdma_hw_stats;
 struct rocev2_dev;
 
@@ -107,6 +108,7 @@ struct rocev2_stats {
 };
 
 void rocev2_stats_add(struct rocev2_dev *dev, enum rocev2_counter c, u64 n);
+void rocev2_stats_qp_add(struct rocev2_qp *qp, enum rocev2_counter c, u64 n);
 void rocev2_stats_drop(struct rocev2_dev *dev, enum rocev2_drop reason);
 u64 rocev2_stats_read(struct rocev2_dev *dev, enum rocev2_counter c);
 const char *rocev2_stats_name(enum rocev2_counter c);
@@ -116,6 +118,17 @@ static inline void rocev2_stats_inc(struct rocev2_dev *dev,
 {
 	rocev2_stats_add(dev, c, 1);
 }
+
+static inline void rocev2_stats_qp_inc(struct rocev2_qp *qp,
+				       enum rocev2_counter c)
+{
+	rocev2_stats_qp_add(qp, c, 1);
+}
+
+/* One set of counters; free_percpu() frees it. NULL without memory. */
+struct rocev2_stats __percpu *rocev2_stats_new(void);
+u64 rocev2_stats_sum(const struct rocev2_stats __percpu *stats,
+		     enum rocev2_counter c);
 
 /* ib_device_ops of the counters */
 struct rdma_hw_stats *rocev2_stats_alloc_port(struct ib_device *ibdev,

@@ -10,6 +10,7 @@
 #include <rdma/ib_mad.h>
 #include <rdma/ib_pma.h>
 #include "ah.h"
+#include "counter.h"
 #include "cq.h"
 #include "device.h"
 #include "mcast.h"
@@ -339,6 +340,9 @@ const struct ib_device_ops rocev2_verbs_ops = {
 	.alloc_pd = verbs_alloc_pd,
 	.alloc_ucontext = verbs_alloc_ucontext,
 	.attach_mcast = rocev2_mcast_attach,
+	.counter_alloc_stats = rocev2_counter_alloc_stats,
+	.counter_dealloc = rocev2_counter_dealloc,
+	.counter_update_stats = rocev2_counter_update_stats,
 	.create_ah = rocev2_ah_create,
 	.create_qp = rocev2_qp_create,
 	.create_srq = rocev2_srq_create,

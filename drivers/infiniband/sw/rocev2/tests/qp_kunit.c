@@ -163,8 +163,10 @@ static void qp_check_legal(struct kunit *test, const struct qp_case *c,
 	}
 	if (opt & QP_ALT)
 		KUNIT_EXPECT_EQ(test, qp_check(c, req | QP_ALT), -EOPNOTSUPP);
+	/* where one sends, and for no type that is the kernel's own */
 	KUNIT_EXPECT_EQ(test, qp_check(c, req | IB_QP_RATE_LIMIT),
-			-EOPNOTSUPP);
+			c->to == IB_QPS_RTS && c->type != IB_QPT_GSI ?
+			0 : -EINVAL);
 	KUNIT_EXPECT_EQ(test, qp_check(c, req | IB_QP_CAP), -EOPNOTSUPP);
 }
 

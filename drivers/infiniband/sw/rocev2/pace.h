@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Pacing: when the next bytes of a QP may leave (D9).
+ *
+ * A QP has a rate in bits a second, 0 for none. Its runner asks before each
+ * burst; one that has to wait is parked on the one timer of its device and
+ * kicked when its time has come. Who sets the rate - the rate limit attribute,
+ * congestion control - does not matter here.
+ */
+#ifndef ROCEV2_PACE_H
+#define ROCEV2_PACE_H
+
+#include <linux/hrtimer.h>
+#include <linux/skbuff.h>
+#include <linux/spinlock.h>
+#include <linux/timerqueue.h>
+
+struct rocev2_dev;
+struct rocev2_qp;
+
+/* One burst: this long at the QP's rate, no more bytes, at least one packet */
+#define ROCEV2_PACE_BURST_NS	20000
+#define ROCEV2_PACE_BURST_BYTES	65536
+
+/* Of a device: those who wait, by the time they may go on */
+struct rocev2_pace_dev {
+	spinlock_t lock;		/* BH; leaf, below all of a QP */
+	struct timerqueue_head queue;
+	struct hrtimer timer;		/* runs while somebody waits */
+};
+
+/* Of a QP */
+struct rocev2_pace {
+	u64 bps;			/* bits a second; 0: as fast as it goes */
+	u64 start;			/* ns; of the last burst, by the runner */
+	u64 bytes;			/* of it: what has to pass before the next */
+	struct timerqueue_node node;	/* pace_dev.lock */
+	bool parked;			/* pace_dev.lock */
+};
+
+void rocev2_pace_dev_init(struct rocev2_pace_dev *pd);
+void rocev2_pace_dev_exit(struct rocev2_pace_dev *pd);
+
+void rocev2_pace_init(struct rocev2_qp *qp);
+void rocev2_pace_set_rate(struct rocev2_qp *qp, u64 bps);
+void rocev2_pace_cancel(struct rocev2_qp *qp);
+
+/* The runner's questions and its account */
+bool rocev2_pace_ready(const struct rocev2_qp *qp);
+void rocev2_pace_park(struct rocev2_qp *qp);
+u32 rocev2_pace_burst(const struct rocev2_qp *qp);
+void rocev2_pace_sent(struct rocev2_qp *qp, const struct sk_buff *skb);
+
+/* Pure, for the tests */
+u64 rocev2_pace_cost(u64 bytes, u64 bps);
+u64 rocev2_pace_start(u64 due, u64 now, u64 cost);
+
+#endif /* ROCEV2_PACE_H */
