@@ -145,6 +145,9 @@ struct ib_mr *rocev2_mr_rereg_user(struct ib_mr *ibmr, int flags, u64 start,
 		virt_addr = old->iova;
 		length = old->length;
 	}
+	/* pinned memory does not become paged on demand */
+	if (access & IB_ACCESS_ON_DEMAND)
+		return ERR_PTR(-EOPNOTSUPP);
 	err = rocev2_mr_check(access, virt_addr, length);
 	if (err)
 		return ERR_PTR(err);
