@@ -177,8 +177,7 @@ collector() {
 	[[ $(cat "$dir/state") =~ ^[0-9]+:\ [A-Z]+$ ]] || return
 	[[ $(cat "$dir/phys_state") =~ ^[0-9]+:\ [A-Za-z]+$ ]] || return
 	[[ $(cat "$dir/rate") =~ ^[0-9.]+\ Gb/sec ]] || return
-	[[ -s /sys/class/infiniband/$DEV_A/fw_ver ]] &&
-		[[ -s /sys/class/infiniband/$DEV_A/board_id || true ]]
+	[[ -s /sys/class/infiniband/$DEV_A/fw_ver ]]
 }
 
 node_desc() {

@@ -4,10 +4,15 @@
 # Owns: ATOMIC_WRITE and FLUSH between two devices of ours, and against the
 # in-tree rxe where the kernel's can do them and works in a namespace (one
 # guest is enough then; on 6.1 it does neither).
+#
+# A FLUSH of rxe 7.3 carries a wrong ICRC (it sums the transport headers twice,
+# and expects that of its peer), so it is not asked for one here.
 
 set -u
 # shellcheck source=tools/testing/rdma.sh
 . tools/testing/rdma.sh
+
+ATOMIC=(atomic_write atomic_write_odd atomic_write_beyond)
 
 # rxe_peer: the device in B becomes one of rxe, if it can.
 rxe_peer() {
@@ -26,10 +31,10 @@ against_rxe() {
 	for ip_a in $IP4_A $IP6_A; do
 		ip_b=$IP4_B
 		[[ $ip_a == "$IP4_A" ]] || ip_b=$IP6_B
-		rt_pair "rocev2 asks rxe, $ip_a: " $ip_a $ip_b --lenient \
-			-w 30 placement
-		rt_pair "rxe asks rocev2, $ip_a: " $ip_a $ip_b --lenient \
-			-w 30 --reverse placement
+		rt_pair "rocev2 asks rxe, $ip_a: " "$ip_a" $ip_b --lenient \
+			-w 30 "${ATOMIC[@]}"
+		rt_pair "rxe asks rocev2, $ip_a: " "$ip_a" $ip_b --lenient \
+			-w 30 --reverse "${ATOMIC[@]}"
 	done
 }
 

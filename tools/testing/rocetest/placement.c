@@ -22,10 +22,10 @@
 #define OP_ATOMIC_WRITE		15
 #define WC_FLUSH		8
 #define WC_ATOMIC_WRITE		9
-#define CAP_FLUSH_GLOBAL	(1ULL << 38)
-#define CAP_ATOMIC_WRITE	(1ULL << 40)
-#define ACCESS_FLUSH_GLOBAL	(1 << 8)
-#define ACCESS_FLUSH_PERSISTENT	(1 << 9)
+#define CAP_FLUSH_GLOBAL	0x4000000000ULL
+#define CAP_ATOMIC_WRITE	0x10000000000ULL
+#define ACCESS_FLUSH_GLOBAL	0x100
+#define ACCESS_FLUSH_PERSISTENT	0x200
 #define FLUSH_GLOBAL		1
 #define FLUSH_PERSISTENT	2
 #define FLUSH_RANGE		0
@@ -140,6 +140,7 @@ static struct rxe_send_wqe *placement_wqe(struct placement *p, uint32_t op,
 	wqe->wr.wr_id = wr_id;
 	wqe->wr.opcode = op;
 	wqe->wr.send_flags = IBV_SEND_SIGNALED;
+	wqe->iova = addr;		/* rxe goes by this one */
 	wqe->wr.wr.rdma.remote_addr = addr;
 	wqe->wr.wr.rdma.rkey = p->ep.peer.rkey;
 	return wqe;
@@ -172,7 +173,8 @@ static int placement_flush(struct placement *p, uint64_t wr_id, size_t off,
 		.remote_addr = p->ep.peer.addr + off, .length = len,
 		.rkey = p->ep.peer.rkey, .type = type, .level = level,
 	};
-	struct rxe_send_wqe *wqe = placement_wqe(p, OP_FLUSH, wr_id, 0);
+	struct rxe_send_wqe *wqe = placement_wqe(p, OP_FLUSH, wr_id,
+						 f.remote_addr);
 
 	memcpy(&wqe->wr.wr, &f, sizeof(f));
 	return placement_ring(p);

@@ -17,7 +17,7 @@
 
 #include "rocetest.h"
 
-#define QP_RATE_LIMIT	(1 << 25)	/* IB_QP_RATE_LIMIT */
+#define QP_RATE_LIMIT	0x2000000	/* IB_QP_RATE_LIMIT */
 #define CHUNK		131072
 #define CHUNKS		8
 #define TOTAL		(CHUNK * CHUNKS)
@@ -227,11 +227,13 @@ static int case_rate_refused(struct rt_side *s)
 	return rc;
 }
 
-#define SAME(field, want) do {						\
-	if ((a.field) != (want))					\
-		return rt_fail(s, #field " is %ld, not %ld",		\
-			       (long)(a.field), (long)(want));		\
-} while (0)
+static int query_same(struct rt_side *s, const char *what, long is, long want)
+{
+	return is == want ? 0 : rt_fail(s, "%s is %ld, not %ld", what, is,
+					want);
+}
+
+#define SAME(field, want)	query_same(s, #field, (long)a.field, (long)(want))
 
 static int query_check(struct rt_ep *ep)
 {
@@ -243,28 +245,29 @@ static int query_check(struct rt_ep *ep)
 
 	if (ibv_query_qp(ep->qp, &a, (1 << 21) - 1, &init))
 		return rt_fail(s, "query_qp: %s", strerror(errno));
-	SAME(qp_state, IBV_QPS_RTS);
-	SAME(cur_qp_state, IBV_QPS_RTS);
-	SAME(path_mtu, rt_mtu_enum(s->mtu));
-	SAME(path_mig_state, IBV_MIG_MIGRATED);
-	SAME(rq_psn, ep->peer.psn);
-	SAME(sq_psn, ep->me.psn);
-	SAME(dest_qp_num, ep->peer.qpn);
-	SAME(qp_access_flags, (unsigned int)c->qp_access);
-	SAME(pkey_index, 0);
-	SAME(port_num, 1);
-	SAME(sq_draining, 0);
-	SAME(max_rd_atomic, c->rd_atomic);
-	SAME(max_dest_rd_atomic, c->rd_atomic);
-	SAME(min_rnr_timer, c->min_rnr);
-	SAME(timeout, c->timeout);
-	SAME(retry_cnt, c->retry);
-	SAME(rnr_retry, c->rnr_retry);
-	SAME(ah_attr.is_global, 1);
-	SAME(ah_attr.port_num, 1);
-	SAME(ah_attr.grh.sgid_index, ah.grh.sgid_index);
-	SAME(ah_attr.grh.hop_limit, ah.grh.hop_limit);
-	SAME(ah_attr.grh.traffic_class, ah.grh.traffic_class);
+	if (SAME(qp_state, IBV_QPS_RTS) ||
+	    SAME(cur_qp_state, IBV_QPS_RTS) ||
+	    SAME(path_mtu, rt_mtu_enum(s->mtu)) ||
+	    SAME(path_mig_state, IBV_MIG_MIGRATED) ||
+	    SAME(rq_psn, ep->peer.psn) ||
+	    SAME(sq_psn, ep->me.psn) ||
+	    SAME(dest_qp_num, ep->peer.qpn) ||
+	    SAME(qp_access_flags, (unsigned int)c->qp_access) ||
+	    SAME(pkey_index, 0) ||
+	    SAME(port_num, 1) ||
+	    SAME(sq_draining, 0) ||
+	    SAME(max_rd_atomic, c->rd_atomic) ||
+	    SAME(max_dest_rd_atomic, c->rd_atomic) ||
+	    SAME(min_rnr_timer, c->min_rnr) ||
+	    SAME(timeout, c->timeout) ||
+	    SAME(retry_cnt, c->retry) ||
+	    SAME(rnr_retry, c->rnr_retry) ||
+	    SAME(ah_attr.is_global, 1) ||
+	    SAME(ah_attr.port_num, 1) ||
+	    SAME(ah_attr.grh.sgid_index, ah.grh.sgid_index) ||
+	    SAME(ah_attr.grh.hop_limit, ah.grh.hop_limit) ||
+	    SAME(ah_attr.grh.traffic_class, ah.grh.traffic_class))
+		return -1;
 	if (memcmp(&a.ah_attr.grh.dgid, &ah.grh.dgid, 16))
 		return rt_fail(s, "dgid is another");
 	if (a.cap.max_send_wr < (uint32_t)c->sq_depth ||

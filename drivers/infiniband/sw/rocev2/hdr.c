@@ -327,6 +327,15 @@ static void hdr_build_bth(const struct rocev2_pkt *pkt, struct rocev2_bth *bth)
 	bth->psn = cpu_to_be32(psn);
 }
 
+static void hdr_build_feth(const struct rocev2_pkt *pkt,
+			   struct rocev2_feth *feth)
+{
+	u32 sel = (u32)pkt->sel << ROCEV2_FETH_SEL_SHIFT;
+
+	feth->flags = cpu_to_be32((pkt->plt & ROCEV2_FETH_PLT_MASK) |
+				  (sel & ROCEV2_FETH_SEL_MASK));
+}
+
 static void hdr_build_ext(const struct rocev2_pkt *pkt, u32 flags, void *p)
 {
 	if (flags & ROCEV2_OP_DETH) {
@@ -337,12 +346,8 @@ static void hdr_build_ext(const struct rocev2_pkt *pkt, u32 flags, void *p)
 		p += sizeof(*deth);
 	}
 	if (flags & ROCEV2_OP_FETH) {
-		struct rocev2_feth *feth = p;
-		u32 sel = (u32)pkt->sel << ROCEV2_FETH_SEL_SHIFT;
-
-		feth->flags = cpu_to_be32((pkt->plt & ROCEV2_FETH_PLT_MASK) |
-					  (sel & ROCEV2_FETH_SEL_MASK));
-		p += sizeof(*feth);
+		hdr_build_feth(pkt, p);
+		p += sizeof(struct rocev2_feth);
 	}
 	if (flags & ROCEV2_OP_RETH) {
 		struct rocev2_reth *reth = p;

@@ -340,13 +340,12 @@ void rocev2_req_plan(struct rocev2_qp *qp, struct rocev2_req_plan *plan)
 	pkt->pkey = qp->pkey;
 	pkt->dqpn = qp->dest_qpn;
 	pkt->psn = sq->psn;
-	if (req_is_read(wqe)) {
+	if (req_is_read(wqe))
 		req_plan_read(qp, plan);
-	} else if (rocev2_swqe_is_atomic(wqe)) {
+	else if (rocev2_swqe_is_atomic(wqe))
 		req_plan_atomic(plan);
-	} else {
+	else
 		req_plan_data(qp, plan);
-	}
 }
 
 /* Windows: READs and atomics by their depth, other packets by their number */

@@ -262,6 +262,7 @@ static void loop_post_flush(struct loop_ctx *l, u32 i, u8 *dst, u32 len)
 	wqe->flush_plt = 1;
 	wqe->flush_sel = i & 1;
 	wqe->state = ROCEV2_SWQE_POSTED;
+	/* pairs with the acquire loads of req.c and comp.c */
 	smp_store_release(&qp->sq.prod, qp->sq.prod + 1);
 	spin_unlock_irqrestore(&qp->sq.post_lock, flags);
 	rocev2_sched_kick(qp, ROCEV2_TODO_SEND, false);
