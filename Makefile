@@ -8,7 +8,7 @@ KDIR ?= /lib/modules/$(KVER)/build
 VERSION := $(shell sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' dkms.conf)
 
 PARTS := kunit verbs interop stress tools kernels functional firewall inject \
-	loss life san
+	loss life san kverbs odp failslab
 
 .PHONY: all modules tools clean check test $(addprefix test-,$(PARTS)) \
 	install uninstall load unload help
@@ -42,7 +42,7 @@ check:
 	@tools/check/check.sh
 
 ## all tests; or test-PART with PART one of: kunit verbs interop stress
-## tools kernels functional firewall inject loss life san
+## tools kernels functional firewall inject loss life san kverbs odp failslab
 test: deps
 	@tools/testing/run.sh all
 

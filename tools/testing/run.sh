@@ -5,7 +5,8 @@
 # total. Results end in out/test.json or out/test-PART.json.
 #
 #	run.sh all | kunit | verbs | interop | stress | tools | kernels |
-#		functional | firewall | inject | loss | life | san
+#		functional | firewall | inject | loss | life | san | kverbs |
+#		odp | failslab
 #
 # FULL=1 runs the long forms. SEED=N repeats a hostile run.
 
@@ -157,9 +158,9 @@ all() {
 	tools_part
 	# One guest alone leaves a CPU idle half of the time.
 	if [[ $FULL == 1 ]]; then more=(inject stress life verbs); fi
-	san san73 2400 kunit functional "${more[@]}" \
+	san san73 2400 kunit functional kverbs odp failslab "${more[@]}" \
 		>"out/run/$TARGET-san73.out" 2>&1 &
-	stock stock 1500 verbs functional firewall inject loss stress
+	stock stock 1500 verbs functional firewall inject loss stress odp
 	stock life 900 life
 	interop
 	step "waiting for the sanitizers"
@@ -171,9 +172,9 @@ one() {
 	case $PART in
 	kernels) kernels ;;
 	tools) tools_part ;;
-	kunit)
+	kunit | kverbs | failslab)
 		build san73
-		san kunit 400 kunit
+		san "$PART" 900 "$PART"
 		;;
 	interop)
 		build stock
@@ -181,9 +182,10 @@ one() {
 		;;
 	san)
 		build san73
-		san san73 2400 kunit functional inject stress life verbs
+		san san73 2400 kunit functional kverbs odp failslab inject \
+			stress life verbs
 		;;
-	functional | firewall | inject | loss | stress | verbs | life)
+	functional | firewall | inject | loss | stress | verbs | life | odp)
 		build stock
 		stock "$PART" 900 "$PART"
 		;;

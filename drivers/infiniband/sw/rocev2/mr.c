@@ -204,9 +204,9 @@ static bool mr_is_implicit(u64 start, u64 length, u64 virt_addr, int access)
  * @access: IB_ACCESS_*
  * @udata: not used
  *
- * Pins the pages, but for on-demand paging. Sleeps. Return: the region; -EOPNOTSUPP for access rights
- * that this device does not have, -EINVAL for a range that wraps or is too
- * large, -ENOMEM (RLIMIT_MEMLOCK too), -EFAULT.
+ * Pins the pages, but for on-demand paging. Sleeps. Return: the region;
+ * -EOPNOTSUPP for access rights that this device does not have, -EINVAL for a
+ * range that wraps or is too large, -ENOMEM (RLIMIT_MEMLOCK too), -EFAULT.
  */
 struct ib_mr *rocev2_mr_reg_user(struct ib_pd *pd, u64 start, u64 length,
 				 u64 virt_addr, int access,
