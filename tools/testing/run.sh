@@ -6,7 +6,7 @@
 #
 #	run.sh all | kunit | verbs | interop | stress | tools | kernels |
 #		functional | admin | placement | firewall | inject | loss |
-#		life | field | san
+#		life | field | san | kverbs | odp | failslab
 #
 # FULL=1 runs the long forms. SEED=N repeats a hostile run.
 
@@ -194,11 +194,11 @@ all() {
 	if [[ $FULL == 1 ]]; then
 		more=(admin inject stress life field verbs)
 	fi
-	san san73 2400 kunit functional placement "${more[@]}" \
-		>"out/run/$TARGET-san73.out" 2>&1 &
+	san san73 2400 kunit functional placement kverbs odp failslab \
+		"${more[@]}" >"out/run/$TARGET-san73.out" 2>&1 &
 	VERBS_ROUNDS=${VERBS_ROUNDS:-$([[ $FULL == 1 ]] || echo 1)} \
 		stock stock 1800 admin placement verbs functional firewall \
-		inject loss stress
+		inject loss stress odp
 	stock life 1500 life field
 	interop
 	step "waiting for the sanitizers"
@@ -211,9 +211,9 @@ one() {
 	case $PART in
 	kernels) kernels ;;
 	tools) tools_part ;;
-	kunit)
+	kunit | kverbs | failslab)
 		build san73
-		san kunit 400 kunit
+		san "$PART" 900 "$PART"
 		;;
 	interop)
 		build stock
@@ -221,12 +221,12 @@ one() {
 		;;
 	san)
 		build san73
-		san san73 2400 kunit admin placement functional inject stress \
-			life field verbs
+		san san73 2400 kunit admin placement functional kverbs odp \
+			failslab inject stress life field verbs
 		;;
 	verbs) verbs ;;
 	functional | admin | placement | firewall | inject | loss | stress | \
-		life | field)
+		life | field | odp)
 		build stock
 		stock "$PART" 900 "$PART"
 		;;

@@ -72,18 +72,14 @@ static int fault_on(struct fault *f, int n)
 	return f->random ? fault_put(f->make, 1) : fault_put(f->nth, n);
 }
 
+static int fault_stuck(struct fault *f, const char *what)
+{
+	return rt_fail(f->s, "%s: %s", what, strerror(errno));
+}
+
 /* Destroying may be refused for want of memory, once; then it must work */
 #define FAULT_DESTROY(f, what, call)					\
-do {									\
-	int _err = (call);						\
-									\
-	if (_err) {							\
-		fault_off(f);						\
-		_err = (call);						\
-	}								\
-	if (_err)							\
-		return rt_fail((f)->s, "%s: %s", what, strerror(_err));	\
-} while (0)
+	(!(call) ? 0 : (fault_off(f), (call) ? fault_stuck(f, what) : 0))
 
 /* Each returns 0 whether it came to the end or not, -1 for a wrong answer */
 static int fault_mr_of(struct fault *f, int access)
@@ -91,7 +87,7 @@ static int fault_mr_of(struct fault *f, int access)
 	struct ibv_mr *mr = ibv_reg_mr(f->s->pd, f->buf, 65536, access);
 
 	if (mr)
-		FAULT_DESTROY(f, "dereg_mr", ibv_dereg_mr(mr));
+		return FAULT_DESTROY(f, "dereg_mr", ibv_dereg_mr(mr));
 	return 0;
 }
 
@@ -110,7 +106,7 @@ static int fault_pd(struct fault *f)
 	struct ibv_pd *pd = ibv_alloc_pd(f->s->ctx);
 
 	if (pd)
-		FAULT_DESTROY(f, "dealloc_pd", ibv_dealloc_pd(pd));
+		return FAULT_DESTROY(f, "dealloc_pd", ibv_dealloc_pd(pd));
 	return 0;
 }
 
@@ -119,7 +115,7 @@ static int fault_mw(struct fault *f)
 	struct ibv_mw *mw = ibv_alloc_mw(f->s->pd, IBV_MW_TYPE_2);
 
 	if (mw)
-		FAULT_DESTROY(f, "dealloc_mw", ibv_dealloc_mw(mw));
+		return FAULT_DESTROY(f, "dealloc_mw", ibv_dealloc_mw(mw));
 	return 0;
 }
 
@@ -131,10 +127,11 @@ static int fault_cq(struct fault *f)
 	if (cq) {
 		ibv_resize_cq(cq, 1000);
 		ibv_req_notify_cq(cq, 0);
-		FAULT_DESTROY(f, "destroy_cq", ibv_destroy_cq(cq));
+		if (FAULT_DESTROY(f, "destroy_cq", ibv_destroy_cq(cq)))
+			return -1;
 	}
 	if (ch)
-		FAULT_DESTROY(f, "comp_channel", ibv_destroy_comp_channel(ch));
+		return FAULT_DESTROY(f, "comp_channel", ibv_destroy_comp_channel(ch));
 	return 0;
 }
 
@@ -149,7 +146,8 @@ static int fault_srq(struct fault *f)
 	if (srq) {
 		ibv_modify_srq(srq, &attr, IBV_SRQ_MAX_WR);
 		ibv_modify_srq(srq, &attr, IBV_SRQ_LIMIT);
-		FAULT_DESTROY(f, "destroy_srq", ibv_destroy_srq(srq));
+		if (FAULT_DESTROY(f, "destroy_srq", ibv_destroy_srq(srq)))
+			return -1;
 	}
 	return 0;
 }
@@ -164,7 +162,7 @@ static int fault_ah(struct fault *f)
 	struct ibv_ah *ah = ibv_create_ah(f->s->pd, &attr);
 
 	if (ah)
-		FAULT_DESTROY(f, "destroy_ah", ibv_destroy_ah(ah));
+		return FAULT_DESTROY(f, "destroy_ah", ibv_destroy_ah(ah));
 	return 0;
 }
 
@@ -185,7 +183,7 @@ static int fault_qp(struct fault *f)
 	struct ibv_qp *qp = fault_new_qp(f, IBV_QPT_RC);
 
 	if (qp)
-		FAULT_DESTROY(f, "destroy_qp", ibv_destroy_qp(qp));
+		return FAULT_DESTROY(f, "destroy_qp", ibv_destroy_qp(qp));
 	return 0;
 }
 
@@ -194,7 +192,7 @@ static int fault_ud(struct fault *f)
 	struct ibv_qp *qp = fault_new_qp(f, IBV_QPT_UD);
 
 	if (qp)
-		FAULT_DESTROY(f, "destroy_qp", ibv_destroy_qp(qp));
+		return FAULT_DESTROY(f, "destroy_qp", ibv_destroy_qp(qp));
 	return 0;
 }
 
@@ -211,9 +209,10 @@ static void fault_qp_states(struct fault *f, struct ibv_qp *qp)
 	struct ibv_recv_wr rwr = {}, *rbad;
 	struct ibv_wc wc;
 
-	ep.peer = ep.me = (struct rt_remote){
+	ep.me = (struct rt_remote){
 		.qpn = qp->qp_num, .psn = 7, .gid = f->s->gid,
 	};
+	ep.peer = ep.me;
 	if (!ep_modify_init(&ep) &&
 	    !ep_modify_rtr(&ep, rt_mtu_enum(f->s->mtu), NULL) &&
 	    !ep_modify_rts(&ep)) {
@@ -233,8 +232,7 @@ static int fault_modify(struct fault *f)
 	if (!qp)
 		return 0;
 	fault_qp_states(f, qp);
-	FAULT_DESTROY(f, "destroy_qp", ibv_destroy_qp(qp));
-	return 0;
+	return FAULT_DESTROY(f, "destroy_qp", ibv_destroy_qp(qp));
 }
 
 /* Caps that no ring can be made for: refused, and nothing of it stays */

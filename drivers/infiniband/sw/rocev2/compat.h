@@ -52,6 +52,7 @@ hrtimer_setup(struct hrtimer *timer,
 
 #ifndef kzalloc_obj
 #define kzalloc_obj(obj, gfp)	kzalloc(sizeof(obj), gfp)
+#define kvzalloc_obj(obj, gfp)	kvzalloc(sizeof(obj), gfp)
 #endif
 
 /* Before, a workqueue was per CPU unless it said otherwise */

@@ -25,6 +25,7 @@
 #include <linux/overflow.h>
 #include <linux/rwlock.h>
 #include <linux/sched/mm.h>
+#include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 #include <linux/workqueue.h>
@@ -38,7 +39,7 @@
 
 #define ODP_CHUNK_SHIFT	22
 /* Most that one fault brings in behind what was asked for */
-#define ODP_AHEAD_MAX	(1U << 20)
+#define ODP_AHEAD_MAX	SZ_1M
 /* Look for chunks without pages when there are this many, at the earliest */
 #define ODP_REAP_MIN	64
 /* Pages taken back in one hold of a chunk's lock */

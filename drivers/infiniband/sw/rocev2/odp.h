@@ -67,7 +67,7 @@ int rocev2_odp_fault(struct rocev2_qp *qp, enum rocev2_odp_wait wait,
 /* odp_qp.c: the queue pair */
 void rocev2_odp_finish(u32 qpn, enum rocev2_odp_wait wait, u32 key, u64 va,
 		       int err);
-int rocev2_odp_resume(struct rocev2_qp *qp);	/* runner; TODO bits */
+int rocev2_odp_resume(struct rocev2_qp *qp);	/* runner; what to do */
 bool rocev2_odp_waiting(const struct rocev2_qp *qp);
 
 /* ib_device_ops, capabilities */

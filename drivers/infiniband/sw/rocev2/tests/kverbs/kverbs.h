@@ -24,7 +24,7 @@ struct kv_test;
 
 /* Completions in the order they came */
 struct kv_log {
-	spinlock_t lock;
+	spinlock_t lock;		/* irqsave: whoever completes */
 	u32 n;
 	struct ib_wc wc[KV_LOG];
 };
@@ -83,6 +83,7 @@ int kv_check_fill(struct kv_test *t, const void *p, u32 len, u8 seed);
 void kv_ah_attr(struct kv_test *t, struct rdma_ah_attr *attr);
 int kv_gid(struct kv_test *t, union ib_gid *gid);
 
+/* As KUnit's assertions do, this ends the function it stands in */
 #define KV_CHECK(t, cond)						\
 do {									\
 	if (!(cond))							\

@@ -32,7 +32,7 @@ static int main_run(struct ib_device *ibdev, const struct kv_case *c)
 	struct kv_test *t;
 	int err;
 
-	t = kvzalloc(sizeof(*t), GFP_KERNEL);
+	t = kvzalloc_obj(*t, GFP_KERNEL);
 	if (!t)
 		return -ENOMEM;
 	t->ibdev = ibdev;
