@@ -368,6 +368,7 @@ static const struct rocev2_pkt all_fields = {
 	.solicited = true, .migreq = true, .ackreq = true,
 	.pkey = 0x8123, .dqpn = 0xabcdef, .psn = 0x654321,
 	.qkey = 0x80010203, .sqpn = 0x0abcde,
+	.plt = 2, .sel = 1,
 	.rkey = 0x99aabbcc, .dmalen = 0x80000001,
 	.va = 0x1122334455667788,
 	.swap_add = 0xa1a2a3a4a5a6a7a8, .compare = 0xb1b2b3b4b5b6b7b8,
