@@ -660,38 +660,6 @@ void *rocev2_mr_ptr(struct rocev2_mr *mr, u64 va, u32 *len)
 
 ROCEV2_EXPORT_FOR_TEST(rocev2_mr_ptr);
 
-static int mr_odp_to(void *arg, void *p, u32 len)
-{
-	const void **src = arg;
-
-	memcpy(p, *src, len);
-	*src += len;
-	return 0;
-}
-
-static int mr_odp_from(void *arg, void *p, u32 len)
-{
-	void **dst = arg;
-
-	memcpy(*dst, p, len);
-	*dst += len;
-	return 0;
-}
-
-struct mr_skb {
-	const struct sk_buff *skb;
-	u32 off;
-};
-
-static int mr_odp_skb(void *arg, void *p, u32 len)
-{
-	struct mr_skb *s = arg;
-	int err = skb_copy_bits(s->skb, s->off, p, len);
-
-	s->off += len;
-	return err;
-}
-
 /**
  * rocev2_mr_copy_to() - copy into a region
  * @mr: region; the caller holds a reference for writing
@@ -707,7 +675,7 @@ int rocev2_mr_copy_to(struct rocev2_mr *mr, u64 va, const void *src, u32 len)
 	if (!mr_in_bounds(mr, va, len))
 		return -EINVAL;
 	if (mr->type == ROCEV2_MR_ODP)
-		return rocev2_odp_walk(mr, va, len, true, mr_odp_to, &src);
+		return rocev2_odp_copy_to(mr, va, src, len);
 
 	while (len) {
 		u32 n = len;
@@ -739,7 +707,7 @@ int rocev2_mr_copy_from(struct rocev2_mr *mr, u64 va, void *dst, u32 len)
 	if (!mr_in_bounds(mr, va, len))
 		return -EINVAL;
 	if (mr->type == ROCEV2_MR_ODP)
-		return rocev2_odp_walk(mr, va, len, false, mr_odp_from, &dst);
+		return rocev2_odp_copy_from(mr, va, dst, len);
 
 	while (len) {
 		u32 n = len;
@@ -771,12 +739,10 @@ ROCEV2_EXPORT_FOR_TEST(rocev2_mr_copy_from);
 int rocev2_mr_copy_skb(struct rocev2_mr *mr, u64 va, const struct sk_buff *skb,
 		       u32 off, u32 len)
 {
-	struct mr_skb s = { .skb = skb, .off = off };
-
 	if (!mr_in_bounds(mr, va, len))
 		return -EINVAL;
 	if (mr->type == ROCEV2_MR_ODP)
-		return rocev2_odp_walk(mr, va, len, true, mr_odp_skb, &s);
+		return rocev2_odp_copy_skb(mr, va, skb, off, len);
 
 	while (len) {
 		u32 n = len;
@@ -813,34 +779,6 @@ static u64 *mr_word(struct rocev2_mr *mr, u64 va)
 	return p;
 }
 
-struct mr_atomic {
-	bool cas;
-	u64 compare;
-	u64 value;
-	u64 *orig;
-};
-
-static int mr_odp_word(void *arg, void *p, u32 len)
-{
-	struct mr_atomic *a = arg;
-
-	if (len != sizeof(u64) || !IS_ALIGNED((uintptr_t)p, sizeof(u64)))
-		return -EINVAL;
-	if (a->cas)
-		*a->orig = atomic64_cmpxchg(p, a->compare, a->value);
-	else
-		*a->orig = atomic64_fetch_add(a->value, p);
-	return 0;
-}
-
-static int mr_odp_atomic(struct rocev2_mr *mr, u64 va, struct mr_atomic *a)
-{
-	if (!IS_ALIGNED(va, sizeof(u64)) ||
-	    !mr_in_bounds(mr, va, sizeof(u64)))
-		return -EINVAL;
-	return rocev2_odp_walk(mr, va, sizeof(u64), true, mr_odp_word, a);
-}
-
 /**
  * rocev2_mr_atomic_cas() - compare and swap
  * @mr: region; the caller holds a reference for atomics
@@ -856,13 +794,10 @@ static int mr_odp_atomic(struct rocev2_mr *mr, u64 va, struct mr_atomic *a)
 int rocev2_mr_atomic_cas(struct rocev2_mr *mr, u64 va, u64 compare, u64 swap,
 			 u64 *orig)
 {
-	struct mr_atomic a = { .cas = true, .compare = compare, .value = swap,
-			       .orig = orig };
-	u64 *word;
+	u64 *word = mr_word(mr, va);
 
-	if (mr->type == ROCEV2_MR_ODP)
-		return mr_odp_atomic(mr, va, &a);
-	word = mr_word(mr, va);
+	if (mr->type == ROCEV2_MR_ODP && mr_in_bounds(mr, va, sizeof(u64)))
+		return rocev2_odp_cas(mr, va, compare, swap, orig);
 	if (!word)
 		return -EINVAL;
 	*orig = atomic64_cmpxchg((atomic64_t *)word, compare, swap);
@@ -883,12 +818,10 @@ ROCEV2_EXPORT_FOR_TEST(rocev2_mr_atomic_cas);
  */
 int rocev2_mr_atomic_faa(struct rocev2_mr *mr, u64 va, u64 add, u64 *orig)
 {
-	struct mr_atomic a = { .value = add, .orig = orig };
-	u64 *word;
+	u64 *word = mr_word(mr, va);
 
-	if (mr->type == ROCEV2_MR_ODP)
-		return mr_odp_atomic(mr, va, &a);
-	word = mr_word(mr, va);
+	if (mr->type == ROCEV2_MR_ODP && mr_in_bounds(mr, va, sizeof(u64)))
+		return rocev2_odp_faa(mr, va, add, orig);
 	if (!word)
 		return -EINVAL;
 	*orig = atomic64_fetch_add(add, (atomic64_t *)word);

@@ -325,13 +325,11 @@ static int odp_fill(struct rocev2_odp *odp, u64 uva, u64 len,
 	int err;
 
 	lockdep_assert_held(&odp->mutex);
-	if (!len)
-		return 0;
-	if (check_add_overflow(uva, len - 1, &uva) ||
-	    !access_ok((void __user *)(unsigned long)(uva - (len - 1)), len))
+	/* a range that passes does not wrap */
+	if (!access_ok((void __user *)(unsigned long)uva, len))
 		return -EFAULT;
-	end = PAGE_ALIGN(uva + 1);
-	for (start = (uva - (len - 1)) & PAGE_MASK; start < end; start = next) {
+	end = PAGE_ALIGN(uva + len);
+	for (start = uva & PAGE_MASK; start < end; start = next) {
 		next = min(end, (start | (BIT(ODP_CHUNK_SHIFT) - 1)) + 1);
 		err = odp_fill_chunk(odp, start, next, mode);
 		if (err)

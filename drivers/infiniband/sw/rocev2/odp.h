@@ -64,10 +64,20 @@ int rocev2_odp_fault(struct rocev2_qp *qp, enum rocev2_odp_wait wait,
 		     struct rocev2_mr *mr, u64 va, u32 need, u64 ahead,
 		     bool write);
 
+/* odp_copy.c: what mr.c does with pinned memory, by walks */
+int rocev2_odp_copy_to(struct rocev2_mr *mr, u64 va, const void *src, u32 len);
+int rocev2_odp_copy_from(struct rocev2_mr *mr, u64 va, void *dst, u32 len);
+int rocev2_odp_copy_skb(struct rocev2_mr *mr, u64 va, const struct sk_buff *skb,
+			u32 off, u32 len);
+int rocev2_odp_cas(struct rocev2_mr *mr, u64 va, u64 compare, u64 swap,
+		   u64 *orig);
+int rocev2_odp_faa(struct rocev2_mr *mr, u64 va, u64 add, u64 *orig);
+
 /* odp_qp.c: the queue pair */
 void rocev2_odp_finish(u32 qpn, enum rocev2_odp_wait wait, u32 key, u64 va,
 		       int err);
 int rocev2_odp_resume(struct rocev2_qp *qp);	/* runner; what to do */
+void rocev2_odp_reset(struct rocev2_qp *qp);	/* nobody runs it */
 bool rocev2_odp_waiting(const struct rocev2_qp *qp);
 
 /* ib_device_ops, capabilities */
@@ -79,6 +89,11 @@ void rocev2_odp_caps(struct ib_device_attr *attr);
 
 #else /* a kernel without it: no region of this kind comes to be */
 
+#define rocev2_odp_copy_to(mr, va, src, len)		(-EINVAL)
+#define rocev2_odp_copy_from(mr, va, dst, len)		(-EINVAL)
+#define rocev2_odp_copy_skb(mr, va, skb, off, len)	(-EINVAL)
+#define rocev2_odp_cas(mr, va, compare, swap, orig)	(-EINVAL)
+#define rocev2_odp_faa(mr, va, add, orig)		(-EINVAL)
 #define rocev2_odp_advise	NULL
 #define rocev2_odp_fill_stat	NULL
 
@@ -119,6 +134,10 @@ static inline int rocev2_odp_fault(struct rocev2_qp *qp,
 static inline int rocev2_odp_resume(struct rocev2_qp *qp)
 {
 	return 0;
+}
+
+static inline void rocev2_odp_reset(struct rocev2_qp *qp)
+{
 }
 
 static inline bool rocev2_odp_waiting(const struct rocev2_qp *qp)

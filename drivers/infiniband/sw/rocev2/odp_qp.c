@@ -113,6 +113,20 @@ int rocev2_odp_resume(struct rocev2_qp *qp)
 }
 
 /**
+ * rocev2_odp_reset() - forget what was not there
+ * @qp: QP that nobody runs
+ *
+ * A fault that is still under way ends in its own time.
+ */
+void rocev2_odp_reset(struct rocev2_qp *qp)
+{
+	int i;
+
+	for (i = 0; i < ROCEV2_ODP_WAITS; i++)
+		qp->odp[i].bad_key = 0;
+}
+
+/**
  * rocev2_odp_waiting() - does the requester wait for memory of its own?
  * @qp: RC QP
  *

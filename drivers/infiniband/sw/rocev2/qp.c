@@ -514,6 +514,7 @@ void rocev2_qp_reset(struct rocev2_qp *qp)
 		rocev2_post_discard(qp);
 	qp_drop_recvs(qp);
 	rocev2_resp_reset(qp);
+	rocev2_odp_reset(qp);
 	qp->marks = 0;
 	WRITE_ONCE(qp->events, 0);
 	atomic_set(&qp->todo, 0);
