@@ -89,13 +89,39 @@ void rocev2_odp_caps(struct ib_device_attr *attr);
 
 #else /* a kernel without it: no region of this kind comes to be */
 
-#define rocev2_odp_copy_to(mr, va, src, len)		(-EINVAL)
-#define rocev2_odp_copy_from(mr, va, dst, len)		(-EINVAL)
-#define rocev2_odp_copy_skb(mr, va, skb, off, len)	(-EINVAL)
-#define rocev2_odp_cas(mr, va, compare, swap, orig)	(-EINVAL)
-#define rocev2_odp_faa(mr, va, add, orig)		(-EINVAL)
 #define rocev2_odp_advise	NULL
 #define rocev2_odp_fill_stat	NULL
+
+static inline int rocev2_odp_copy_to(struct rocev2_mr *mr, u64 va,
+				     const void *src, u32 len)
+{
+	return -EINVAL;
+}
+
+static inline int rocev2_odp_copy_from(struct rocev2_mr *mr, u64 va, void *dst,
+				       u32 len)
+{
+	return -EINVAL;
+}
+
+static inline int rocev2_odp_copy_skb(struct rocev2_mr *mr, u64 va,
+				      const struct sk_buff *skb, u32 off,
+				      u32 len)
+{
+	return -EINVAL;
+}
+
+static inline int rocev2_odp_cas(struct rocev2_mr *mr, u64 va, u64 compare,
+				 u64 swap, u64 *orig)
+{
+	return -EINVAL;
+}
+
+static inline int rocev2_odp_faa(struct rocev2_mr *mr, u64 va, u64 add,
+				 u64 *orig)
+{
+	return -EINVAL;
+}
 
 static inline int rocev2_odp_init(void)
 {
