@@ -260,7 +260,7 @@ struct rocev2_qp {
 	u16 ip_id;
 
 	struct rocev2_pace pace;	/* when the next burst may leave */
-	/* where it counts: its device or a counter, see counter.h */
+	/* where it counts, NULL: on its device; see counter.h */
 	struct rocev2_stats __percpu *stats;
 	struct socket *sock;		/* bytes in flight are charged here */
 	unsigned long starved;		/* bit 0: wants to know of room there */
