@@ -73,9 +73,7 @@ int rocev2_counter_bind(struct rdma_counter *counter, struct ib_qp *ibqp)
  */
 int rocev2_counter_unbind(struct ib_qp *ibqp)
 {
-	struct rocev2_qp *qp = to_rocev2_qp(ibqp);
-
-	WRITE_ONCE(qp->stats, qp->dev->stats);
+	WRITE_ONCE(to_rocev2_qp(ibqp)->stats, NULL);
 	ibqp->counter = NULL;
 	return 0;
 }

@@ -667,7 +667,6 @@ static void qp_init(struct rocev2_qp *qp, struct ib_qp *ibqp,
 {
 	qp->dev = to_rocev2_dev(ibqp->device);
 	qp->ibqp = ibqp;
-	qp->stats = qp->dev->stats;
 	qp->type = init->qp_type;
 	qp->user = user;
 	qp->sq_sig_all = init->sq_sig_type == IB_SIGNAL_ALL_WR;

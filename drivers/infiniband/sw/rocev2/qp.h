@@ -273,7 +273,7 @@ struct rocev2_qp {
 	int tx_cpu;			/* UC: sent last on it, -1: nowhere */
 
 	struct rocev2_pace pace;	/* when the next burst may leave */
-	/* where it counts: its device or a counter, see counter.h */
+	/* where it counts, NULL: on its device; see counter.h */
 	struct rocev2_stats __percpu *stats;
 	struct socket *sock;		/* bytes in flight are charged here */
 	unsigned long starved;		/* bit 0: wants to know of room there */

@@ -85,9 +85,12 @@ void rocev2_stats_add(struct rocev2_dev *dev, enum rocev2_counter c, u64 n)
  */
 void rocev2_stats_qp_add(struct rocev2_qp *qp, enum rocev2_counter c, u64 n)
 {
+	struct rocev2_stats __percpu *stats;
+
 	/* A counter that is taken away is freed a grace period later */
 	preempt_disable();
-	stats_count(READ_ONCE(qp->stats), c, n);
+	stats = READ_ONCE(qp->stats);
+	stats_count(stats ?: qp->dev->stats, c, n);
 	preempt_enable();
 }
 
