@@ -31,6 +31,7 @@ refusal() {
 	Couldn't create XRC|librxe: no XRC
 	isn't completion timestamp capable|librxe: no timestamps in completions
 	doesn't support dm allocation|librxe: no device memory
+	rconnect: No such file or directory|librdmacm: datagram rsockets fail on rdma_rxe, too
 	EOF
 	return 1
 }
@@ -46,6 +47,12 @@ record() {
 	esac
 }
 
+# xrc VARIANT LOG: is it XRC that cannot be had?
+xrc() {
+	[[ $1 == *XRC* ]] && grep -q 'Operation not supported' "$2" &&
+		echo "librxe: no XRC"
+}
+
 # row short|full PROGRAM VARIANT READY SERVER -- CLIENT
 row() {
 	local form=$1 program=$2 variant=$3 log reason
@@ -54,7 +61,8 @@ row() {
 	log=$(mktemp)
 	if run_pair "$log" "$@"; then
 		record ok "$program" "$variant"
-	elif reason=$(refusal "$log" "$log.srv"); then
+	elif reason=$(refusal "$log" "$log.srv") ||
+		reason=$(xrc "$variant" "$log"); then
 		record cannot "$program" "$variant" "$reason"
 	else
 		record failed "$program" "$variant" "$PAIR_STATUS" "$PAIR_STATUS

@@ -18,6 +18,8 @@
 				 IB_ACCESS_REMOTE_ATOMIC | \
 				 IB_ACCESS_FLUSH_GLOBAL | \
 				 IB_ACCESS_FLUSH_PERSISTENT)
+/* A newer library names FLUSH's rights to a core that has none to give */
+#define QP_MODIFY_ACCESS_KNOWN	(IB_ACCESS_SUPPORTED | QP_MODIFY_ACCESS)
 
 /* 3 bits of retry counts, 5 bits of timer codes (IBA 11.2.5.2) */
 #define QP_MODIFY_MAX_RETRY	7
@@ -73,7 +75,7 @@ static const char *qp_modify_bad_value(const struct rocev2_dev *dev,
 	    (attr->dest_qp_num <= 1 || attr->dest_qp_num >= 0xffffff))
 		return "dest_qp_num";
 	if (mask & IB_QP_ACCESS_FLAGS &&
-	    attr->qp_access_flags & ~IB_ACCESS_SUPPORTED)
+	    attr->qp_access_flags & ~QP_MODIFY_ACCESS_KNOWN)
 		return "qp_access_flags";
 	if (mask & IB_QP_TIMEOUT && attr->timeout > QP_MODIFY_MAX_TIMER)
 		return "timeout";
