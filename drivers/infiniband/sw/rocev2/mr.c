@@ -414,12 +414,20 @@ static bool mr_in_bounds(const struct rocev2_mr *mr, u64 va, u64 len)
 {
 	u64 end;
 
-	if (len == ROCEV2_MR_WHOLE)
-		return true;
 	if (mr->type == ROCEV2_MR_DMA)
 		return !check_add_overflow(va, len, &end);
 	return va >= mr->iova && len <= mr->length &&
 	       va - mr->iova <= mr->length - len;
+}
+
+/* A FLUSH alone may mean all of a region, wherever that is (IBA annex A19) */
+static bool mr_reaches(const struct rocev2_mr *mr, u64 va, u64 len,
+		       enum rocev2_mr_use use)
+{
+	if (len == ROCEV2_MR_WHOLE && (use == ROCEV2_MR_FLUSH_GLOBAL ||
+				       use == ROCEV2_MR_FLUSH_PERSISTENT))
+		return true;
+	return mr_in_bounds(mr, va, len);
 }
 
 /* May @key be used so in @pd? Of a valid region, whose fields are constant. */
@@ -492,7 +500,7 @@ static struct rocev2_mr *mr_look_up(struct rocev2_dev *dev,
 		smp_mb__after_atomic();
 	}
 	if (rocev2_mr_state(mr) == ROCEV2_MR_VALID &&
-	    mr_allows(mr, pd, key, use) && mr_in_bounds(mr, va, len))
+	    mr_allows(mr, pd, key, use) && mr_reaches(mr, va, len, use))
 		return mr;
 
 	rocev2_mr_put(mr);
