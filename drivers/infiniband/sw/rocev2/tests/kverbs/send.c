@@ -166,9 +166,8 @@ static int send_write_read(struct kv_test *t)
 	return kv_expect_only(b, &b->recvs, 1);
 }
 
-static int send_atomics(struct kv_test *t)
+static int send_atomics(struct kv_test *t, u32 rkey)
 {
-	u32 rkey = t->pd->unsafe_global_rkey;
 	struct kv_end *a = &t->a, *b = &t->b;
 	int err = kv_open(t, &send_rc);
 	u64 *word = b->buf, *orig = a->buf;
@@ -220,9 +219,23 @@ static int send_case_rdma(struct kv_test *t)
 	return send_with_global(t, send_write_read);
 }
 
+/* A PD's global key is for reading and writing: one with more rights */
 static int send_case_atomics(struct kv_test *t)
 {
-	return send_with_global(t, send_atomics);
+	const struct ib_device_ops *ops = &t->pd->device->ops;
+	struct ib_mr *mr;
+	int err;
+
+	mr = ops->get_dma_mr(t->pd, IB_ACCESS_LOCAL_WRITE |
+				    IB_ACCESS_REMOTE_ATOMIC);
+	if (IS_ERR(mr))
+		return PTR_ERR(mr);
+	mr->device = t->pd->device;
+	mr->pd = t->pd;
+	err = send_atomics(t, mr->rkey);
+	kv_close(t);
+	ops->dereg_mr(mr, NULL);
+	return err;
 }
 
 static noinline int send_inline_sges(struct kv_end *e, unsigned int flags)
