@@ -151,7 +151,7 @@ resources() {
 	wait $srq 2>/dev/null
 	in_a python3 -c "$HOLD_SRQ" "$DEV_A" &
 	srq=$!
-	wait_for 20 sh -c "rdma resource show srq | grep -q $DEV_A"
+	wait_for 60 sh -c "rdma resource show srq | grep -q $DEV_A"
 	if [[ $(rdma -dd resource show srq) == *drv_* ]]; then
 		tap_run "resource show srq" details srq srqn drv_posted drv_limit
 	else
