@@ -297,6 +297,13 @@ static int odp_gone(struct rt_side *s, enum ibv_wr_opcode op, int side,
 	if (!rc && op == IBV_WR_SEND && s->id == 1)
 		rc = ep_post_recv(&ep, 1, 0, 10 * PAGE, 1);
 	rc = rc || ctl_sync(s);
+	/*
+	 * The answers before the NAK need their place: asked for again they
+	 * are not given by a QP that has failed.
+	 */
+	if (!rc && side == 1 && s->id == 0)
+		rc = odp_do(&ep, IBV_WR_RDMA_READ, 0, 4 * PAGE, 0,
+			    IBV_WC_SUCCESS);
 	if (!rc && s->id == 0)
 		rc = odp_do(&ep, op, 0, 10 * PAGE, 0, status);
 	if (!rc && op == IBV_WR_SEND && side == 1 && s->id == 1)
