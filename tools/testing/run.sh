@@ -192,9 +192,9 @@ all() {
 	newer_rdma
 	# One guest alone leaves a CPU idle half of the time.
 	if [[ $FULL == 1 ]]; then
-		more=(admin inject stress life field verbs)
+		more=(failslab admin inject stress life field verbs)
 	fi
-	san san73 2400 kunit functional placement kverbs odp failslab \
+	san san73 2400 kunit functional placement kverbs odp \
 		"${more[@]}" >"out/run/$TARGET-san73.out" 2>&1 &
 	VERBS_ROUNDS=${VERBS_ROUNDS:-$([[ $FULL == 1 ]] || echo 1)} \
 		stock stock 1800 admin placement verbs functional firewall \
