@@ -17,6 +17,11 @@ GUEST = "the guest cannot"
 SCOPE = "not RoCE"
 
 
+def kernel():
+    """(major, minor) of the running kernel"""
+    return tuple(int(n) for n in re.findall(r"\d+", os.uname().release)[:2])
+
+
 class Skip:
     """One class of skips: tests, what they said, why that is right."""
 
@@ -28,6 +33,7 @@ class Skip:
         self.why = why
         self.symbol = check.get("symbol")
         self.there = check.get("there")
+        self.before = check.get("before")
 
     def covers(self, test, said):
         return self.tests.search(test) and self.said.search(said)
@@ -41,6 +47,8 @@ class Skip:
             return f"this librxe has {self.symbol}"
         if self.there and glob.glob(self.there.format(dev=dev)):
             return f"{self.there.format(dev=dev)} is there"
+        if self.before and kernel() >= self.before:
+            return "this kernel's core knows it"
         return None
 
 
@@ -84,6 +92,9 @@ SKIPS = [
     Skip("raw packet QPs", SCOPE,
          r"raw_qp", r"Create Raw Packet QP",
          "a raw packet QP sends any Ethernet frame; no RoCE device has to"),
+    Skip("FLUSH", GUEST,
+         r"_flush", r"IBV_ACCESS_FLUSH_\w+ access flag is not supported",
+         "the core refuses the access rights before 6.2", before=(6, 2)),
     Skip("connection manager without a parent", GUEST,
          r"\.CMTestCase\.", r"doesn't have net interface",
          "the suite finds a netdev only as a neighbour in sysfs; a virtual"
