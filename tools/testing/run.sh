@@ -194,12 +194,12 @@ all() {
 	if [[ $FULL == 1 ]]; then
 		more=(failslab admin inject stress life field verbs)
 	fi
-	san san73 2400 kunit functional placement kverbs odp \
+	san san73 3000 kunit functional placement kverbs odp \
 		"${more[@]}" >"out/run/$TARGET-san73.out" 2>&1 &
 	VERBS_ROUNDS=${VERBS_ROUNDS:-$([[ $FULL == 1 ]] || echo 1)} \
-		stock stock 1800 admin placement verbs functional firewall \
+		stock stock 2700 admin placement verbs functional firewall \
 		inject loss stress odp
-	stock life 1500 life field
+	stock life 2400 life field
 	interop
 	step "waiting for the sanitizers"
 	wait
