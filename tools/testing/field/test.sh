@@ -251,11 +251,19 @@ capture() {
 	wait_for 20 grep -q "listening on" /tmp/field.tcpdump
 }
 
+# The kernel hands packets over in blocks, up to a second late.
+capture_settled() {
+	local size
+	size=$(stat -c %s $PCAP)
+	sleep 2
+	[[ $size -gt 24 && $(stat -c %s $PCAP) == "$size" ]]
+}
+
 # capture_end NAME CHECK...: what was captured stands up to a check.
 capture_end() {
 	local name=$1
 	shift
-	sleep 0.3
+	wait_for 30 capture_settled
 	kill "$TCPDUMP"
 	wait "$TCPDUMP"
 	tap_run "$name" python3 $HERE/probe.py wire $PCAP "$@"
