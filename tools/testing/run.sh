@@ -127,7 +127,7 @@ san() {
 }
 
 interop() {
-	boot interop stock 400 --hosts 2 -- bash tools/testing/interop/test.sh
+	boot interop stock 1500 --hosts 2 -- bash tools/testing/interop/test.sh
 }
 
 # newer_rdma: the root with Debian 13's rdma-core, for the verbs tests.
@@ -186,19 +186,20 @@ tools_part() {
 }
 
 all() {
-	local -a more=()
+	local -a more=() rest=()
 	kernels
 	tools_part
 	newer_rdma
 	# One guest alone leaves a CPU idle half of the time.
 	if [[ $FULL == 1 ]]; then
-		more=(failslab admin inject stress life field verbs)
+		more=(kverbs failslab admin inject stress life field verbs)
+		rest=(admin)
 	fi
-	san san73 3000 kunit functional placement kverbs odp \
+	san san73 3000 kunit functional placement odp \
 		"${more[@]}" >"out/run/$TARGET-san73.out" 2>&1 &
 	VERBS_ROUNDS=${VERBS_ROUNDS:-$([[ $FULL == 1 ]] || echo 1)} \
-		stock stock 2700 admin placement verbs functional firewall \
-		inject loss stress odp
+		stock stock 2700 placement verbs functional firewall inject \
+		loss stress odp "${rest[@]}"
 	stock life 2400 life field
 	interop
 	step "waiting for the sanitizers"
