@@ -393,7 +393,7 @@ ended() { ! kill -0 "$PID_A" 2>/dev/null || ! kill -0 "$PID_B" 2>/dev/null; }
 
 memory() {
 	part "memory regions"
-	tap_run "RLIMIT_MEMLOCK, 1 GiB, many regions" \
+	tap_run "RLIMIT_MEMLOCK, half of free memory, many regions" \
 		probe regions $DEV_A "$(many 20000 1000)"
 	tap_run "huge pages" huge_pages
 }

@@ -75,6 +75,8 @@ void rocev2_stats_add(struct rocev2_dev *dev, enum rocev2_counter c, u64 n)
 	preempt_enable();
 }
 
+ROCEV2_EXPORT_FOR_TEST(rocev2_stats_add);
+
 /**
  * rocev2_stats_qp_add() - Count on the counter of a QP, or on its device
  * @qp: QP
@@ -93,8 +95,6 @@ void rocev2_stats_qp_add(struct rocev2_qp *qp, enum rocev2_counter c, u64 n)
 	stats_count(stats ?: qp->dev->stats, c, n);
 	preempt_enable();
 }
-
-ROCEV2_EXPORT_FOR_TEST(rocev2_stats_add);
 
 /**
  * rocev2_stats_drop() - Count and trace a dropped packet
