@@ -122,3 +122,13 @@ wait_for() {
 		sleep 0.1
 	done
 }
+
+# stop PID...: ends commands started in the background and waits for them. A
+# function's command is a child of PID: a signal to PID alone would leave it.
+stop() {
+	local pid
+	for pid; do
+		pkill -P "$pid" 2>/dev/null || kill "$pid" 2>/dev/null || true
+	done
+	wait "$@" 2>/dev/null || true
+}

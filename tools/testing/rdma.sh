@@ -185,6 +185,7 @@ rt_loop() {
 
 tcp_listens() { in_b ss -Hltn "sport = :$1" | grep -q .; }
 cm_listens() { rdma resource show cm_id | grep -q LISTEN; }
+cm_quiet() { ! cm_listens; }
 
 # run_pair LOG READY SERVER -- CLIENT: a server in B and a client in A, their
 # output in LOG.srv and LOG. READY polls for the server (":" for none). Fails
@@ -198,6 +199,9 @@ run_pair() {
 		shift
 	done
 	shift
+	# Whoever still listens would pass for this server.
+	[[ $ready != cm_listens ]] || wait_for 10 cm_quiet ||
+		echo "another server listens" >&2
 	in_b timeout -k 5 "$TAP_LIMIT" "${server[@]}" >"$log.srv" 2>&1 \
 		</dev/null &
 	srv=$!
@@ -212,8 +216,7 @@ run_pair() {
 	if [[ $status == 0 ]]; then
 		wait $srv || sstatus=$?
 	else
-		kill $srv 2>/dev/null || true
-		wait $srv 2>/dev/null || true
+		stop $srv
 	fi
 	PAIR_STATUS="client $status, server $sstatus: $*"
 	[[ $status == 0 && $sstatus == 0 ]]

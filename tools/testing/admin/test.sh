@@ -147,8 +147,7 @@ resources() {
 	wait_for 20 cm_listens
 	tap_run "resource show cm_id" sh -c \
 		"rdma resource show cm_id | grep -q 'LISTEN.*src-addr $IP4_B'"
-	kill $srq
-	wait $srq 2>/dev/null
+	stop $srq
 	in_a python3 -c "$HOLD_SRQ" "$DEV_A" &
 	srq=$!
 	wait_for 60 sh -c "rdma resource show srq | grep -q $DEV_A"
@@ -159,8 +158,7 @@ resources() {
 		tap_skip "resource show srq, driver details" \
 			"this core does not ask for them"
 	fi
-	kill $srq
-	wait $srq 2>/dev/null
+	stop $srq
 }
 
 # numeric DIR: every file there is one number (R58)

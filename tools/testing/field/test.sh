@@ -88,8 +88,7 @@ flaps() {
 	tap_run "an address comes back at its index" \
 		test "$(lab_gid $DEV_A $IP4_A)" == "$before"
 	sleep 0.2
-	kill "$WATCH"
-	wait "$WATCH" 2>/dev/null
+	stop "$WATCH"
 	if python3 $HERE/probe.py events "$log"; then
 		tap_ok "PORT_ERR, PORT_ACTIVE, GID_CHANGE in order"
 	else
@@ -264,8 +263,7 @@ capture_end() {
 	local name=$1
 	shift
 	wait_for 30 capture_settled
-	kill "$TCPDUMP"
-	wait "$TCPDUMP"
+	stop "$TCPDUMP"
 	tap_run "$name" python3 $HERE/probe.py wire $PCAP "$@"
 }
 
@@ -368,17 +366,16 @@ mtu_shrinks() {
 	in_b timeout 90 "$ROCETEST" -d $DEV_B -i $IP4_B --listen >"$b" 2>&1 &
 	PID_B=$!
 	in_a timeout 90 "$ROCETEST" -d $DEV_A -i $IP4_A --connect $IP4_B \
-		-t 10 flood >"$a" 2>&1 &
+		-t 10 flood_writes >"$a" 2>&1 &
 	PID_A=$!
-	wait_for 30 grep -q running "$a"
+	tap_run "data flows" wait_for 30 grep -q running "$a"
 	in_a ip link set va mtu 1500
 	if wait_for 30 ended; then
 		tap_ok "QPs fail soon"
 	else
 		tap_fail "QPs fail soon" "$(cat "$a" "$b")"
 	fi
-	kill -9 $PID_A $PID_B 2>/dev/null
-	wait $PID_A $PID_B 2>/dev/null
+	stop $PID_A $PID_B
 	tap_run "no fragments" test "$frags" == \
 		"$(in_a nstat -asz IpFragCreates | awk '/Frag/ { print $2 }')"
 	tap_run "what was not sent is counted" \

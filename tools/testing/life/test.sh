@@ -196,10 +196,11 @@ rping_rounds() {
 	wait_for 20 cm_listens
 	for ((i = 0; i < n; i++)); do
 		if ((i % 10 == 9)); then
-			in_a timeout 20 rping -c -a $IP4_B -C 100000 \
-				>/dev/null 2>&1 &
+			in_a rping -c -a $IP4_B -C 100000 >/dev/null 2>&1 &
 			wait_for 10 have_rc
-			pkill -9 -P "$!" rping
+			# in_a's subshell has this one child
+			pkill -9 -P "$!" rping ||
+				tap_fail "rping is there to be killed"
 			wait "$!" 2>/dev/null
 			continue
 		fi
@@ -210,9 +211,7 @@ rping_rounds() {
 		fi
 	done
 	[[ $i -lt $n ]] || tap_ok "$n rping rounds"
-	pkill -P "$srv" 2>/dev/null
-	kill "$srv" 2>/dev/null
-	wait "$srv" 2>/dev/null
+	stop "$srv"
 	if wait_for 20 same_resources "$start"; then
 		tap_ok "resources are back at the start"
 	else

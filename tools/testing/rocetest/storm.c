@@ -163,11 +163,14 @@ static int case_churn(struct rt_side *s)
 	return rc || ctl_sync(s) ? -1 : 0;
 }
 
-/*
- * Writes and sends in both directions until something breaks: for tests
- * that break it. Prints "flood: running" when data flows.
- */
-static int case_flood(struct rt_side *s)
+/* Does this side ask? Never a READ where "one_way": only data goes out. */
+static bool flood_asks(const struct rt_side *s, bool one_way)
+{
+	return !one_way || s->id == 0;
+}
+
+/* Prints "flood: running" when data flows */
+static int flood(struct rt_side *s, bool one_way)
 {
 	struct rt_cfg cfg = rt_cfg(s, 1 << 20);
 	uint64_t posted = 0, done = 0;
@@ -179,14 +182,14 @@ static int case_flood(struct rt_side *s)
 	rc = ep_open(s, &cfg, &ep) || ep_connect(&ep);
 	while (!rc) {
 		struct rt_wr w = {
-			.op = posted % 3 ? IBV_WR_RDMA_WRITE :
-					   IBV_WR_RDMA_READ,
+			.op = posted % 3 || one_way ? IBV_WR_RDMA_WRITE :
+						      IBV_WR_RDMA_READ,
 			.wr_id = posted, .len = 1 + posted * 7919 % 200000,
 			.sges = 1 + posted % 4, .flags = IBV_SEND_SIGNALED,
 			.raddr = ep.peer.addr, .rkey = ep.peer.rkey,
 		};
 
-		if (posted - done < 32) {
+		if (flood_asks(s, one_way) && posted - done < 32) {
 			rc = ep_post_send(&ep, &w);
 			posted++;
 			continue;
@@ -203,6 +206,18 @@ static int case_flood(struct rt_side *s)
 	s->watch = false;
 	ep_close(&ep);
 	return rc;
+}
+
+/* WRITEs and READs both ways until something breaks: for tests that break it */
+static int case_flood(struct rt_side *s)
+{
+	return flood(s, false);
+}
+
+/* The same with WRITEs of side 0 alone */
+static int case_flood_writes(struct rt_side *s)
+{
+	return flood(s, true);
 }
 
 /* Side 1 tears everything down while side 0 writes into it */
@@ -253,5 +268,6 @@ const struct rt_case rt_storm_cases[] = {
 	{ "storms", "destroy", case_destroy },
 	/* Never ends by itself, so in no group. */
 	{ "", "flood", case_flood },
+	{ "", "flood_writes", case_flood_writes },
 	{ NULL }
 };

@@ -100,8 +100,7 @@ asyncwatch() {
 	wait_for 20 grep -qi "port error\|port_err" "$log" || status=1
 	in_a ip link set va up
 	wait_for 20 grep -qi "port active\|port_active" "$log" || status=1
-	kill $pid
-	wait $pid 2>/dev/null
+	stop $pid
 	cat "$log"
 	rm -f "$log"
 	wait_for 20 port_active "$DEV_A" && wait_for 20 ns_ready &&
