@@ -26,6 +26,12 @@ struct rocev2_net_path {
 	u16 gso_max_segs;
 };
 
+/* What a QP sends in one direction; owned by its runner */
+struct rocev2_tx {
+	int cpu;		/* that sent last, -1: none */
+	bool ordered;		/* nothing may overtake what was sent there */
+};
+
 /* One namespace: reference counted with the first device in it (D4) */
 struct rocev2_net;
 
@@ -65,7 +71,7 @@ void rocev2_net_sock_release(struct rocev2_qp *qp);
 bool rocev2_net_can_send(struct rocev2_qp *qp);
 /* BH off: on this CPU, now? Else try again when others had their turn. */
 bool rocev2_net_crowded(void);
-/* BH off: would it overtake what @qp has sent from qp->tx_cpu? */
-bool rocev2_net_overtakes(struct rocev2_qp *qp);
+/* BH off: would it overtake what @qp has sent of @tx? */
+bool rocev2_net_overtakes(const struct rocev2_qp *qp, struct rocev2_tx *tx);
 
 #endif /* ROCEV2_NET_H */

@@ -305,6 +305,8 @@ static enum resp_step resp_add(struct rocev2_qp *qp, struct rocev2_reply *r,
 	if (err)
 		return err == -EFAULT ? RESP_GONE : RESP_NO_MEMORY;
 	r->pkt++;
+	/* An ACK that comes first stands for it: then it would be lost */
+	qp->answers.ordered = true;
 	return RESP_ADDED;
 }
 

@@ -36,18 +36,33 @@ static void sched_flush(struct rocev2_qp *qp)
 enum sched_result {
 	SCHED_ON,		/* go on */
 	SCHED_LATER,		/* no memory, or too much under way here */
-	SCHED_ELSEWHERE,	/* the turn belongs on qp->tx_cpu */
+	SCHED_ELSEWHERE,	/* the turn belongs on another CPU */
 };
 
-/* Build one burst of answers or requests and send it */
-static enum sched_result sched_send(struct rocev2_qp *qp, int *todo)
+/* UC's order counts always, and RC's requests until they are acknowledged */
+static bool sched_ordered(const struct rocev2_qp *qp)
+{
+	if (qp->type == IB_QPT_RC)
+		return READ_ONCE(qp->sq.una) != READ_ONCE(qp->sq.high);
+	return qp->type == IB_QPT_UC;
+}
+
+/* Build one burst of answers or requests and send it; on @cpu, if elsewhere */
+static enum sched_result sched_send(struct rocev2_qp *qp, int *todo, int *cpu)
 {
 	struct sk_buff *skb = NULL;
 	int bit = *todo & ROCEV2_TODO_REPLY ?: ROCEV2_TODO_SEND;
+	struct rocev2_tx *tx = &qp->answers;
 	bool more;
 
-	if (rocev2_net_overtakes(qp))
+	if (bit == ROCEV2_TODO_SEND) {
+		tx = &qp->requests;
+		tx->ordered = sched_ordered(qp);
+	}
+	if (rocev2_net_overtakes(qp, tx)) {
+		*cpu = tx->cpu;
 		return SCHED_ELSEWHERE;
+	}
 	if (rocev2_net_crowded())
 		return SCHED_LATER;
 	if (bit == ROCEV2_TODO_REPLY)
@@ -124,10 +139,8 @@ static int sched_turn(struct rocev2_qp *qp, int *cpu)
 			return 0;
 		/* one CPU from the look at its queues until they have it */
 		local_bh_disable();
-		res = sched_send(qp, &todo);
+		res = sched_send(qp, &todo, cpu);
 		local_bh_enable();
-		if (res == SCHED_ELSEWHERE)
-			*cpu = qp->tx_cpu;
 		if (res != SCHED_ON)
 			break;
 	}
