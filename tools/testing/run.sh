@@ -115,14 +115,14 @@ stock() {
 # san NAME LIMIT SUBJECT...: one guest with the sanitizers; slower, so with
 # more patience and fewer rounds.
 san() {
-	local name=$1 limit=$2 brief=1 rounds=2
+	local name=$1 limit=$2 brief=1 rounds=2 rt_limit=600
 	shift 2
 	# How often is for the kernel that people run.
-	if [[ $FULL == 1 ]]; then brief=0 rounds=5; fi
+	if [[ $FULL == 1 ]]; then brief=0 rounds=5 rt_limit=3600; fi
 	# The 10 s of a life's end are for a kernel that people run.
 	boot "$name" san73 "$limit" --mem 3G \
 		--env LIFE_LIMIT=40 --env ROUNDS="${ROUNDS:-$rounds}" \
-		--env BRIEF="$brief" --env LONG=0 --env TAP_LIMIT_SET=180 --env RT_LIMIT=600 \
+		--env BRIEF="$brief" --env LONG=0 --env TAP_LIMIT_SET=180 --env RT_LIMIT=$rt_limit \
 		-- bash tools/testing/batch.sh "$@"
 }
 
