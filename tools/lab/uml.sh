@@ -82,7 +82,8 @@ kernel_args() {
 	local dir=$O_RUN/host0
 	KARGS=("mem=$O_MEM" "umid=lab" "uml_dir=$O_TMP/" noreboot
 		root=/dev/root rootfstype=hostfs rootflags=/ ro
-		"init=$LAB_DIR/uml-stage1.sh" con=null ssl=null loglevel=5 panic=-1
+		"init=$LAB_DIR/uml-stage1.sh" con=null ssl=null loglevel=5 log_buf_len=4M
+		panic=-1
 		lab.host=0 lab.hosts=1 "lab.top=$LAB_TOP"
 		"lab.kernel=$O_KERNEL" "lab.name=$O_NAME"
 		"lab.dir=$dir" "lab.common=$O_RUN/common")
