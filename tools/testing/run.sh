@@ -6,7 +6,7 @@
 #
 #	run.sh all | kunit | verbs | interop | stress | tools | kernels |
 #		functional | admin | placement | firewall | inject | loss |
-#		life | field | san | kverbs | odp | failslab | kunit-uml
+#		life | field | san | kverbs | odp | failslab | kunit-uml | uml
 #
 # FULL=1 runs the long forms. SEED=N repeats a hostile run.
 
@@ -171,6 +171,27 @@ kunit_uml() {
 	done
 }
 
+# Stock programs there; in virtual time, two runs that have to be alike.
+uml() {
+	local name turn out=out/run/$TARGET
+	for name in uml61 uml73; do
+		build "$name" || continue
+		boot "$name" "$name" 300 -- bash tools/testing/uml/test.sh
+		for turn in 1 2; do
+			boot "$name-virtual-$turn" "$name" 300 --time-travel \
+				--env TIME_TRAVEL=1 -- \
+				bash tools/testing/uml/test.sh
+		done
+		if cmp "$out-$name-virtual-"[12]/host0/output.log; then
+			result "$name: two runs in virtual time are alike" \
+				1 bool true
+		else
+			result "$name: two runs in virtual time are alike" \
+				0 bool false
+		fi
+	done
+}
+
 kernels() {
 	local name
 	for name in stock h612 san73; do
@@ -223,6 +244,7 @@ one() {
 	kernels) kernels ;;
 	tools) tools_part ;;
 	kunit-uml) kunit_uml ;;
+	uml) uml ;;
 	kunit | kverbs | failslab)
 		build san73
 		san "$PART" 900 "$PART"
