@@ -8,7 +8,8 @@
 #		functional | admin | placement | firewall | inject | loss |
 #		life | field | san | kverbs | odp | failslab | kunit-uml | uml
 #
-# FULL=1 runs the long forms. SEED=N repeats a hostile run.
+# FULL=1 runs the long forms. SEED=N repeats a hostile run. UML_KERNELS: those
+# that the parts named uml use, else all.
 
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -165,7 +166,7 @@ verbs() {
 # The same suites without an emulator or sanitizers: for while one works.
 kunit_uml() {
 	local name
-	for name in uml61 uml73; do
+	for name in ${UML_KERNELS:-uml61 uml73}; do
 		build "$name" || continue
 		boot "$name" "$name" 300 -- bash tools/testing/kunit/test.sh
 	done
@@ -174,7 +175,7 @@ kunit_uml() {
 # Stock programs there; in virtual time, two runs that have to be alike.
 uml() {
 	local name turn out=out/run/$TARGET
-	for name in uml61 uml73; do
+	for name in ${UML_KERNELS:-uml61 uml73}; do
 		build "$name" || continue
 		boot "$name" "$name" 300 -- bash tools/testing/uml/test.sh
 		for turn in 1 2; do
