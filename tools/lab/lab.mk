@@ -8,9 +8,10 @@
 demo:
 	@tools/demo/demo.sh
 
-# a guest with the module loaded and a prompt; KERNEL=san73 for the sanitizers
+# a guest with the module loaded and a prompt; KERNEL=san73 for the sanitizers,
+# KERNEL=uml61 for User-Mode Linux
 shell: deps
-	@tools/lab/guest.sh shell --kernel $(or $(KERNEL),stock)
+	@tools/lab/$(if $(filter uml%,$(KERNEL)),uml,guest).sh shell --kernel $(or $(KERNEL),stock)
 
 # installs the packages that are missing on this machine
 deps:
@@ -21,3 +22,5 @@ lab-kernels: deps
 	@tools/lab/kernel.sh stock
 	@tools/lab/kernel.sh h612
 	@tools/lab/kernel.sh san73
+	@tools/lab/kernel.sh uml61
+	@tools/lab/kernel.sh uml73

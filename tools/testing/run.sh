@@ -6,9 +6,10 @@
 #
 #	run.sh all | kunit | verbs | interop | stress | tools | kernels |
 #		functional | admin | placement | firewall | inject | loss |
-#		life | field | san | kverbs | odp | failslab
+#		life | field | san | kverbs | odp | failslab | kunit-uml | uml
 #
-# FULL=1 runs the long forms. SEED=N repeats a hostile run.
+# FULL=1 runs the long forms. SEED=N repeats a hostile run. UML_KERNELS: those
+# that the parts named uml use, else all.
 
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -71,11 +72,12 @@ rocetest() {
 # boot LABEL KERNEL LIMIT OPTIONS -- COMMAND: one guest run and its verdict.
 boot() {
 	local label=$TARGET-$1 kernel=$2 limit=$3 start=$SECONDS status=0 host
-	local log=out/run/$label.log
+	local log=out/run/$label.log runner=guest.sh
 	shift 3
+	[[ $kernel != uml* ]] || runner=uml.sh
 	step "$label starts"
 	rm -f "out/run/$label"/host?/results.tsv
-	tools/lab/guest.sh run --kernel "$kernel" --label "$label" \
+	"tools/lab/$runner" run --kernel "$kernel" --label "$label" \
 		--timeout "$(scaled "$limit")" \
 		--env FULL="$FULL" \
 		--env LINK_TYPE="${LINK_TYPE:-rocev2}" \
@@ -161,6 +163,36 @@ verbs() {
 	tally verbs-stock verbs-san73
 }
 
+# The same suites without an emulator or sanitizers: for while one works.
+kunit_uml() {
+	local name
+	for name in ${UML_KERNELS:-uml61 uml73}; do
+		build "$name" || continue
+		boot "$name" "$name" 300 -- bash tools/testing/kunit/test.sh
+	done
+}
+
+# Stock programs there; in virtual time, two runs that have to be alike.
+uml() {
+	local name turn out=out/run/$TARGET
+	for name in ${UML_KERNELS:-uml61 uml73}; do
+		build "$name" || continue
+		boot "$name" "$name" 300 -- bash tools/testing/uml/test.sh
+		for turn in 1 2; do
+			boot "$name-virtual-$turn" "$name" 300 --time-travel \
+				--env TIME_TRAVEL=1 -- \
+				bash tools/testing/uml/test.sh
+		done
+		if cmp "$out-$name-virtual-"[12]/host0/output.log; then
+			result "$name: two runs in virtual time are alike" \
+				1 bool true
+		else
+			result "$name: two runs in virtual time are alike" \
+				0 bool false
+		fi
+	done
+}
+
 kernels() {
 	local name
 	for name in stock h612 san73; do
@@ -212,6 +244,8 @@ one() {
 	case $PART in
 	kernels) kernels ;;
 	tools) tools_part ;;
+	kunit-uml) kunit_uml ;;
+	uml) uml ;;
 	kunit | kverbs | failslab)
 		build san73
 		san "$PART" 900 "$PART"
