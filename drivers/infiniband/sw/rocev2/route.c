@@ -290,7 +290,8 @@ static void route_xmit(struct rocev2_qp *qp,
 	}
 	skb_dst_set(skb, dst_clone(path->dst));
 	skb->dev = path->dst->dev;
-	skb->priority = route_priority(qp, skb);
+	skb->priority = ROCEV2_SKB_CB(skb)->prio >= 0 ?
+			ROCEV2_SKB_CB(skb)->prio : route_priority(qp, skb);
 	memset(skb->cb, 0, sizeof(skb->cb));
 	skb_set_owner_w(skb, sk);
 
