@@ -6,7 +6,7 @@
 #
 #	run.sh all | kunit | verbs | interop | stress | tools | kernels |
 #		functional | admin | placement | firewall | inject | loss |
-#		life | field | san | kverbs | odp | failslab | kunit-uml
+#		life | field | san | kverbs | odp | failslab | ecn | kunit-uml
 #
 # FULL=1 runs the long forms. SEED=N repeats a hostile run.
 
@@ -240,6 +240,12 @@ one() {
 	functional | admin | placement | firewall | inject | loss | stress | \
 		life | field | odp)
 		build stock
+		stock "$PART" 900 "$PART"
+		;;
+	ecn)
+		build stock
+		step "building the tools"
+		make -s tools >&2
 		stock "$PART" 900 "$PART"
 		;;
 	*)

@@ -365,6 +365,7 @@ static ssize_t cc_switch_store_file(struct ib_device *ibdev, u32 port,
 	.size = sizeof(((struct rocev2_cc_params *)0)->field),		\
 	.min = (least), .max = (most), .flags = (f),			\
 },
+
 static struct cc_knob cc_knobs[] = { CC_KNOBS(X) };
 #undef X
 
@@ -386,11 +387,13 @@ static struct cc_word cc_words[] = {
 	.attr = CC_FILE(#n, switch),					\
 	.off = offsetof(struct rocev2_cc_params, field), .prio = (n),	\
 }
+
 #define CC_SWITCHES(field) {						\
 	CC_SWITCH(field, 0), CC_SWITCH(field, 1), CC_SWITCH(field, 2),	\
 	CC_SWITCH(field, 3), CC_SWITCH(field, 4), CC_SWITCH(field, 5),	\
 	CC_SWITCH(field, 6), CC_SWITCH(field, 7),			\
 }
+
 static struct cc_switch cc_np[] = CC_SWITCHES(np_enable);
 static struct cc_switch cc_rp[] = CC_SWITCHES(rp_enable);
 
@@ -415,6 +418,7 @@ static struct attribute *cc_attrs[] = {
 	&(s)[3].attr.attr, &(s)[4].attr.attr, &(s)[5].attr.attr,	\
 	&(s)[6].attr.attr, &(s)[7].attr.attr, NULL			\
 }
+
 static struct attribute *cc_np_attrs[] = CC_SWITCH_ATTRS(cc_np);
 static struct attribute *cc_rp_attrs[] = CC_SWITCH_ATTRS(cc_rp);
 
