@@ -13,6 +13,8 @@
 #include <rdma/ib_verbs.h>
 #include "mcast.h"
 #include "pace.h"
+#include "pfc.h"
+#include "prio.h"
 #include "stats.h"
 
 struct rocev2_net;
@@ -91,6 +93,8 @@ struct rocev2_dev {
 	u32 speed_mbps;			/* 0: unknown */
 
 	struct rocev2_pace_dev pace;	/* QPs that wait for their time */
+	struct rocev2_pfc_dev pfc;	/* and for a pause to end */
+	struct rocev2_prio_dev prio;	/* DSCP -> priority */
 	struct rocev2_stats __percpu *stats;
 	struct xarray counter_xa;	/* BH; id -> struct rocev2_counter_set */
 	u64 counter_gone[ROCEV2_CNT_MAX];	/* of freed ones; xa_lock */
@@ -118,6 +122,7 @@ void rocev2_device_wq_exit(void);
 int rocev2_device_init(void);
 void rocev2_device_exit(void);
 struct rocev2_dev *rocev2_device_find(const struct net_device *ndev);
+void rocev2_device_for_each(void (*fn)(struct rocev2_dev *dev));
 void rocev2_device_remove(struct rocev2_dev *dev);
 void rocev2_device_flush(void);
 
@@ -128,6 +133,9 @@ void rocev2_port_setup(struct rocev2_dev *dev);
 void rocev2_port_start(struct rocev2_dev *dev, struct net_device *ndev);
 void rocev2_port_announce(struct rocev2_dev *dev);
 void rocev2_port_teardown(struct rocev2_dev *dev);
+
+/* port_sysfs.c: what the driver adds to ports/1/ */
+extern const struct attribute_group *rocev2_port_groups[];
 
 /* Test seed (D12): random u32, or the next of the seeded sequence */
 u32 rocev2_device_random(void);

@@ -273,6 +273,7 @@ struct rocev2_qp {
 	int tx_cpu;			/* UC: sent last on it, -1: nowhere */
 
 	struct rocev2_pace pace;	/* when the next burst may leave */
+	struct list_head pfc_node;	/* pfc.lock; waits for a pause to end */
 	/* where it counts, NULL: on its device; see counter.h */
 	struct rocev2_stats __percpu *stats;
 	struct socket *sock;		/* bytes in flight are charged here */
