@@ -177,6 +177,7 @@ static void device_dealloc(struct ib_device *ibdev)
 	xa_destroy(&dev->mr_xa);
 	xa_destroy(&dev->counter_xa);
 	xa_destroy(&dev->ah_xa);
+	rocev2_cc_dev_exit(&dev->cc);
 	free_percpu(dev->stats);
 	netdev_put(dev->held, &dev->ndev_tracker);
 }
@@ -249,7 +250,9 @@ static struct rocev2_dev *device_alloc(struct net_device *ndev,
 	if (!dev)
 		return NULL;
 	dev->stats = rocev2_stats_new();
-	if (!dev->stats || rocev2_pfc_setup(dev)) {
+	if (!dev->stats || rocev2_cc_dev_init(&dev->cc) ||
+	    rocev2_pfc_setup(dev)) {
+		rocev2_cc_dev_exit(&dev->cc);
 		free_percpu(dev->stats);
 		/* The core frees it; device_ops are not set yet */
 		ib_dealloc_device(&dev->ibdev);

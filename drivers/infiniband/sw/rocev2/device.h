@@ -11,6 +11,7 @@
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
 #include <rdma/ib_verbs.h>
+#include "cc_params.h"
 #include "mcast.h"
 #include "pace.h"
 #include "pfc.h"
@@ -93,6 +94,7 @@ struct rocev2_dev {
 	u32 speed_mbps;			/* 0: unknown */
 
 	struct rocev2_pace_dev pace;	/* QPs that wait for their time */
+	struct rocev2_cc_dev cc;	/* congestion control's knobs */
 	struct rocev2_pfc_dev pfc;	/* and for a pause to end */
 	struct rocev2_prio_dev prio;	/* DSCP -> priority */
 	struct rocev2_stats __percpu *stats;
@@ -113,6 +115,8 @@ static inline struct rocev2_dev *to_rocev2_dev(struct ib_device *ibdev)
 
 extern struct workqueue_struct *rocev2_wq;	/* QP turns, flushes */
 extern const struct ib_device_ops rocev2_verbs_ops;	/* verbs.c */
+/* port_sysfs.c: what shows below ports/1; ends with NULL */
+extern const struct attribute_group *rocev2_port_groups[];
 
 /* rtnl -> netdev lock -> this; guards the list of devices */
 extern struct mutex rocev2_device_lock;
@@ -133,9 +137,6 @@ void rocev2_port_setup(struct rocev2_dev *dev);
 void rocev2_port_start(struct rocev2_dev *dev, struct net_device *ndev);
 void rocev2_port_announce(struct rocev2_dev *dev);
 void rocev2_port_teardown(struct rocev2_dev *dev);
-
-/* port_sysfs.c: what the driver adds to ports/1/ */
-extern const struct attribute_group *rocev2_port_groups[];
 
 /* Test seed (D12): random u32, or the next of the seeded sequence */
 u32 rocev2_device_random(void);

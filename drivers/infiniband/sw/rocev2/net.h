@@ -26,6 +26,13 @@ struct rocev2_net_path {
 	u16 gso_max_segs;
 };
 
+/* What an skb tells wire_ops.xmit() besides its bytes */
+struct rocev2_skb_cb {
+	s8 prio;		/* 0 to 7; -1: by its traffic class, or the SL */
+};
+
+#define ROCEV2_SKB_CB(skb)	((struct rocev2_skb_cb *)(skb)->cb)
+
 /* One namespace: reference counted with the first device in it (D4) */
 struct rocev2_net;
 

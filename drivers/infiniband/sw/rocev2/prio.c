@@ -177,7 +177,7 @@ ROCEV2_EXPORT_FOR_TEST(rocev2_prio_of);
 /**
  * rocev2_prio_skb() - the priority of what a QP is about to send
  * @qp: QP; the caller is its runner
- * @skb: data at its IP header
+ * @skb: a burst, data at its IP header; it may bring a priority of its own
  *
  * Context: any, no lock. Return: 0..7.
  */
@@ -186,6 +186,8 @@ u8 rocev2_prio_skb(const struct rocev2_qp *qp, const struct sk_buff *skb)
 	const struct rocev2_av *av = qp->path_ah ? &qp->path_ah->av : &qp->av;
 	u8 tclass;
 
+	if (ROCEV2_SKB_CB(skb)->prio >= 0)
+		return ROCEV2_SKB_CB(skb)->prio;
 	tclass = ip_hdr(skb)->version == 4 ? ip_hdr(skb)->tos :
 		 ipv6_get_dsfield(ipv6_hdr(skb));
 	return rocev2_prio_of(qp->dev, tclass, av->sl);

@@ -516,6 +516,8 @@ void rocev2_qp_reset(struct rocev2_qp *qp)
 	qp_drop_recvs(qp);
 	rocev2_resp_reset(qp);
 	rocev2_odp_reset(qp);
+	rocev2_rp_reset(qp);
+	rocev2_np_reset(&qp->np);
 	qp->marks = 0;
 	WRITE_ONCE(qp->events, 0);
 	atomic_set(&qp->todo, 0);
@@ -696,6 +698,8 @@ static void qp_init(struct rocev2_qp *qp, struct ib_qp *ibqp,
 
 	rocev2_sched_init(qp);
 	rocev2_pace_init(qp);
+	rocev2_rp_init(qp);
+	rocev2_np_init(&qp->np);
 	rocev2_retry_init(qp);
 	rocev2_req_reset(qp);
 	rocev2_resp_reset(qp);

@@ -81,7 +81,7 @@ struct rocev2_dev;
 	X(OUT_OF_ORDER,		"rx_drop_out_of_order")			\
 	X(UNEXPECTED_RESPONSE,	"rx_drop_unexpected_response")		\
 	X(CONNTRACK,		"rx_drop_conntrack")			\
-	X(CE_MARKED_CNP,	"rx_drop_cnp_unknown_qp")		\
+	X(CNP_UNKNOWN_QP,	"rx_drop_cnp_unknown_qp")		\
 	X(NO_MEMORY,		"rx_drop_no_memory")			\
 	X(PAGE_FAULT,		"rx_drop_page_fault")			\
 	X(FORGED_LOCAL,		"tx_drop_forged_local")			\

@@ -87,6 +87,57 @@ TRACE_EVENT(rocev2_pfc_storm,
 		  __entry->on ? "found" : "over")
 );
 
+/* A peer is told that packets of its QP @dqpn came marked */
+TRACE_EVENT(rocev2_cnp_sent,
+	TP_PROTO(int ifindex, u32 qpn, u32 dqpn),
+	TP_ARGS(ifindex, qpn, dqpn),
+	TP_STRUCT__entry(
+		__field(int, ifindex)
+		__field(u32, qpn)
+		__field(u32, dqpn)
+	),
+	TP_fast_assign(
+		__entry->ifindex = ifindex;
+		__entry->qpn = qpn;
+		__entry->dqpn = dqpn;
+	),
+	TP_printk("ifindex=%d qpn=0x%x dest_qpn=0x%x", __entry->ifindex,
+		  __entry->qpn, __entry->dqpn)
+);
+
+/* A CNP came, and the QP it is for reacts */
+TRACE_EVENT(rocev2_cnp_handled,
+	TP_PROTO(int ifindex, u32 qpn),
+	TP_ARGS(ifindex, qpn),
+	TP_STRUCT__entry(
+		__field(int, ifindex)
+		__field(u32, qpn)
+	),
+	TP_fast_assign(
+		__entry->ifindex = ifindex;
+		__entry->qpn = qpn;
+	),
+	TP_printk("ifindex=%d qpn=0x%x", __entry->ifindex, __entry->qpn)
+);
+
+/* Congestion control's rate of a QP is another; the line's at the end */
+TRACE_EVENT(rocev2_rate,
+	TP_PROTO(int ifindex, u32 qpn, u32 kbps),
+	TP_ARGS(ifindex, qpn, kbps),
+	TP_STRUCT__entry(
+		__field(int, ifindex)
+		__field(u32, qpn)
+		__field(u32, kbps)
+	),
+	TP_fast_assign(
+		__entry->ifindex = ifindex;
+		__entry->qpn = qpn;
+		__entry->kbps = kbps;
+	),
+	TP_printk("ifindex=%d qpn=0x%x kbps=%u", __entry->ifindex,
+		  __entry->qpn, __entry->kbps)
+);
+
 #endif /* ROCEV2_TRACE_H */
 
 /* trace.o is built with this folder in its include path */
