@@ -14,6 +14,7 @@
 #include <linux/sysfs.h>
 #include "ah.h"
 #include "cc.h"
+#include "prio.h"
 
 struct rocev2_dev;
 
@@ -64,7 +65,7 @@ extern const struct attribute_group rocev2_cc_rp_group;
 /* Priority of a packet of @tclass; one without a class goes by @sl */
 static inline u8 rocev2_cc_prio(const struct rocev2_dev *dev, u8 tclass, u8 sl)
 {
-	return tclass >> 2 ? tclass >> 5 : sl;
+	return rocev2_prio_of(dev, tclass, sl);
 }
 
 /* Does this side slow down, and so may ask to be told, at priority @prio? */

@@ -72,6 +72,8 @@ void rocev2_net_sock_release(struct rocev2_qp *qp);
 bool rocev2_net_can_send(struct rocev2_qp *qp);
 /* BH off: on this CPU, now? Else try again when others had their turn. */
 bool rocev2_net_crowded(void);
+/* Skbs that wait in the receive backlog of @cpu */
+u32 rocev2_net_backlog(int cpu);
 /* BH off: would it overtake what @qp has sent from qp->tx_cpu? */
 bool rocev2_net_overtakes(struct rocev2_qp *qp);
 

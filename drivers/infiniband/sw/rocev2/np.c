@@ -122,6 +122,11 @@ void rocev2_np_send(struct rocev2_qp *qp)
 	skb = rocev2_burst_finish(&b);
 	if (!skb)
 		return;
+	/* when the pause is over, it would tell of a queue that is not there */
+	if (rocev2_pfc_paused(qp->dev, rocev2_prio_skb(qp, skb))) {
+		kfree_skb(skb);
+		return;
+	}
 	rocev2_stats_qp_inc(qp, ROCEV2_CNT_NP_CNP_SENT);
 	trace_rocev2_cnp_sent(qp->dev->ifindex, qp->qpn, pkt.dqpn);
 	qp->dev->wire->xmit(qp, &qp->path, skb);

@@ -125,6 +125,7 @@ static void port_event(struct rocev2_dev *dev, struct net_device *ndev,
 	case NETDEV_CHANGE:
 		port_set_state(dev, port_state_of(ndev));
 		schedule_work(&dev->speed_work);
+		rocev2_pfc_recheck(dev);
 		break;
 	case NETDEV_GOING_DOWN:
 	case NETDEV_DOWN:

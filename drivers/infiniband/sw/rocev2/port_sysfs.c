@@ -6,10 +6,12 @@
  */
 #include "cc_params.h"
 #include "device.h"
+#include "pfc_sysfs.h"
 
 const struct attribute_group *rocev2_port_groups[] = {
 	&rocev2_cc_group,
 	&rocev2_cc_np_group,
 	&rocev2_cc_rp_group,
+	&rocev2_pfc_group,
 	NULL
 };

@@ -453,6 +453,7 @@ static void qp_halt(struct rocev2_qp *qp)
 		rocev2_retry_cancel(qp);
 		hrtimer_cancel(&qp->flush_timer);
 		rocev2_pace_cancel(qp);
+		rocev2_pfc_cancel(qp);
 		rocev2_sched_stop(qp);
 	}
 }
@@ -686,6 +687,7 @@ static void qp_init(struct rocev2_qp *qp, struct ib_qp *ibqp,
 	refcount_set(&qp->ref, 1);
 	init_completion(&qp->released);
 	INIT_LIST_HEAD(&qp->windows);
+	INIT_LIST_HEAD(&qp->pfc_node);
 	mutex_init(&qp->mutex);
 	spin_lock_init(&qp->resp.lock);
 	spin_lock_init(&qp->sq.lock);

@@ -276,6 +276,7 @@ struct rocev2_qp {
 	int tx_cpu;			/* UC: sent last on it, -1: nowhere */
 
 	struct rocev2_pace pace;	/* when the next burst may leave */
+	struct list_head pfc_node;	/* pfc.lock; waits for a pause to end */
 	struct rocev2_rp rp;		/* what slows it */
 	struct rocev2_np np;		/* what its peer is told */
 	/* where it counts, NULL: on its device; see counter.h */

@@ -321,10 +321,13 @@ void rocev2_rx_dev(struct rocev2_net *rnet, struct rocev2_dev *dev, bool exact,
 	};
 	enum rocev2_drop drop = rocev2_hdr_flow(skb, &c.flow);
 
-	if (drop)
+	if (drop) {
 		rocev2_stats_drop(dev, drop);
-	else
+	} else {
+		rocev2_pfc_rx_begin(dev, skb, c.flow.tclass);
 		drop = rx_walk(&c);
+		rocev2_pfc_rx_end(dev);
+	}
 	if (drop)
 		kfree_skb(skb);
 	else

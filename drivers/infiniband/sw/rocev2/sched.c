@@ -39,6 +39,14 @@ enum sched_result {
 	SCHED_ELSEWHERE,	/* the turn belongs on qp->tx_cpu */
 };
 
+static void sched_xmit(struct rocev2_qp *qp, struct sk_buff *skb)
+{
+	if (rocev2_pfc_discards(qp, skb))
+		kfree_skb(skb);
+	else
+		qp->dev->wire->xmit(qp, &qp->path, skb);
+}
+
 /* Build one burst of answers or requests and send it */
 static enum sched_result sched_send(struct rocev2_qp *qp, int *todo)
 {
@@ -57,7 +65,7 @@ static enum sched_result sched_send(struct rocev2_qp *qp, int *todo)
 	if (skb) {
 		rocev2_pace_sent(qp, skb);
 		rocev2_rp_sent(qp, rocev2_pace_bytes(skb));
-		qp->dev->wire->xmit(qp, &qp->path, skb);
+		sched_xmit(qp, skb);
 	}
 	if (!more)
 		*todo &= ~bit;
@@ -131,6 +139,9 @@ static int sched_turn(struct rocev2_qp *qp, int *cpu)
 	for (n = 0; todo && n < ROCEV2_TURN_BURSTS; n++) {
 		/* write_space marks both bits again when there is room (D8) */
 		if (!rocev2_net_can_send(qp))
+			return 0;
+		/* so does the end of a pause; a datagram has its own address */
+		if (!rocev2_qp_is_dgram(qp) && rocev2_pfc_park(qp, &qp->av))
 			return 0;
 		todo = sched_pace(qp, todo);
 		if (!todo)

@@ -40,6 +40,53 @@ TRACE_EVENT(rocev2_drop,
 		  __print_symbolic(__entry->reason, ROCEV2_TRACE_DROP_NAMES))
 );
 
+/* A pause frame that is obeyed, one event a priority; 0 quanta end a pause */
+DECLARE_EVENT_CLASS(rocev2_pfc,
+	TP_PROTO(int ifindex, int prio, u32 quanta),
+	TP_ARGS(ifindex, prio, quanta),
+	TP_STRUCT__entry(
+		__field(int, ifindex)
+		__field(int, prio)
+		__field(u32, quanta)
+	),
+	TP_fast_assign(
+		__entry->ifindex = ifindex;
+		__entry->prio = prio;
+		__entry->quanta = quanta;
+	),
+	TP_printk("ifindex=%d prio=%d quanta=%u", __entry->ifindex,
+		  __entry->prio, __entry->quanta)
+);
+
+DEFINE_EVENT(rocev2_pfc, rocev2_pfc_rx,
+	TP_PROTO(int ifindex, int prio, u32 quanta),
+	TP_ARGS(ifindex, prio, quanta)
+);
+
+/* One that is sent */
+DEFINE_EVENT(rocev2_pfc, rocev2_pfc_tx,
+	TP_PROTO(int ifindex, int prio, u32 quanta),
+	TP_ARGS(ifindex, prio, quanta)
+);
+
+/* A pause storm was found, or is over */
+TRACE_EVENT(rocev2_pfc_storm,
+	TP_PROTO(int ifindex, int prio, bool on),
+	TP_ARGS(ifindex, prio, on),
+	TP_STRUCT__entry(
+		__field(int, ifindex)
+		__field(int, prio)
+		__field(bool, on)
+	),
+	TP_fast_assign(
+		__entry->ifindex = ifindex;
+		__entry->prio = prio;
+		__entry->on = on;
+	),
+	TP_printk("ifindex=%d prio=%d %s", __entry->ifindex, __entry->prio,
+		  __entry->on ? "found" : "over")
+);
+
 /* A peer is told that packets of its QP @dqpn came marked */
 TRACE_EVENT(rocev2_cnp_sent,
 	TP_PROTO(int ifindex, u32 qpn, u32 dqpn),

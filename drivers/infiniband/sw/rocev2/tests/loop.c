@@ -323,6 +323,7 @@ struct loop_ctx *loop_setup(struct kunit *test, const struct loop_case *c)
 	if (c->cc)
 		KUNIT_ASSERT_EQ(test, rocev2_cc_dev_init(&l->dev->cc), 0);
 	rocev2_pace_dev_init(&l->dev->pace);
+	KUNIT_ASSERT_EQ(test, rocev2_pfc_setup(l->dev), 0);
 	xa_init_flags(&l->dev->mr_xa, XA_FLAGS_ALLOC);
 	spin_lock_init(&l->dev->mw_lock);
 	xa_init_flags(&l->dev->ah_xa, XA_FLAGS_ALLOC | XA_FLAGS_LOCK_IRQ);
@@ -359,6 +360,7 @@ void loop_teardown(struct loop_ctx *l)
 	vfree(l->shadow);
 	rocev2_pace_dev_exit(&l->dev->pace);
 	rocev2_cc_dev_exit(&l->dev->cc);
+	rocev2_pfc_free(l->dev);
 	free_percpu(l->dev->stats);
 	xa_destroy(&l->dev->mr_xa);
 	xa_destroy(&l->dev->ah_xa);
