@@ -6,7 +6,8 @@
 #
 #	run.sh all | kunit | verbs | interop | stress | tools | kernels |
 #		functional | admin | placement | firewall | inject | loss |
-#		life | field | san | kverbs | odp | failslab | kunit-uml | uml
+#		life | field | san | kverbs | odp | failslab | pfc | ecn |
+#		kunit-uml | uml
 #
 # FULL=1 runs the long forms. SEED=N repeats a hostile run. UML_KERNELS: those
 # that the parts named uml use, else all.
@@ -232,7 +233,7 @@ all() {
 	VERBS_ROUNDS=${VERBS_ROUNDS:-$([[ $FULL == 1 ]] || echo 1)} \
 		stock stock 2700 placement verbs functional firewall inject \
 		loss stress odp "${rest[@]}"
-	stock life 2400 life field
+	stock life 2400 life field pfc
 	interop
 	step "waiting for the sanitizers"
 	wait
@@ -257,13 +258,21 @@ one() {
 	san)
 		build san73
 		san san73 2400 kunit admin placement functional kverbs odp \
-			failslab inject stress life field verbs
+			failslab inject stress life field pfc verbs
 		;;
 	verbs) verbs ;;
 	functional | admin | placement | firewall | inject | loss | stress | \
-		life | field | odp)
+		life | field | odp | pfc)
 		build stock
 		stock "$PART" 900 "$PART"
+		;;
+	ecn)
+		build uml61
+		step "building the tools"
+		make -s tools >&2
+		# A busy machine is no slower link there.
+		boot "$PART" uml61 1500 --time-travel -- \
+			bash tools/testing/ecn/test.sh
 		;;
 	*)
 		echo "test: no such part: $PART" >&2

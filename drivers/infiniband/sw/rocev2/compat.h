@@ -97,6 +97,11 @@ hrtimer_setup(struct hrtimer *timer,
 #define IB_DEVICE_ATOMIC_WRITE		BIT_ULL(40)
 #endif
 
+/* Of unsigned numbers, or of what is converted to the wider of both */
+#ifndef abs_diff
+#define abs_diff(a, b)	((a) > (b) ? (a) - (b) : (b) - (a))
+#endif
+
 #ifndef ROCEV2_HAVE_UMEM_GET_VA
 #define ib_umem_get_va	ib_umem_get
 #endif

@@ -32,6 +32,13 @@ struct rocev2_tx {
 	bool ordered;		/* nothing may overtake what was sent there */
 };
 
+/* What an skb tells wire_ops.xmit() besides its bytes */
+struct rocev2_skb_cb {
+	s8 prio;		/* 0 to 7; -1: by its traffic class, or the SL */
+};
+
+#define ROCEV2_SKB_CB(skb)	((struct rocev2_skb_cb *)(skb)->cb)
+
 /* One namespace: reference counted with the first device in it (D4) */
 struct rocev2_net;
 
@@ -71,6 +78,8 @@ void rocev2_net_sock_release(struct rocev2_qp *qp);
 bool rocev2_net_can_send(struct rocev2_qp *qp);
 /* BH off: on this CPU, now? Else try again when others had their turn. */
 bool rocev2_net_crowded(void);
+/* Skbs that wait in the receive backlog of @cpu */
+u32 rocev2_net_backlog(int cpu);
 /* BH off: would it overtake what @qp has sent of @tx? */
 bool rocev2_net_overtakes(const struct rocev2_qp *qp, struct rocev2_tx *tx);
 

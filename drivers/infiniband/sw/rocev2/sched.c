@@ -47,6 +47,14 @@ static bool sched_ordered(const struct rocev2_qp *qp)
 	return qp->type == IB_QPT_UC;
 }
 
+static void sched_xmit(struct rocev2_qp *qp, struct sk_buff *skb)
+{
+	if (rocev2_pfc_discards(qp, skb))
+		kfree_skb(skb);
+	else
+		qp->dev->wire->xmit(qp, &qp->path, skb);
+}
+
 /* Build one burst of answers or requests and send it; on @cpu, if elsewhere */
 static enum sched_result sched_send(struct rocev2_qp *qp, int *todo, int *cpu)
 {
@@ -71,7 +79,8 @@ static enum sched_result sched_send(struct rocev2_qp *qp, int *todo, int *cpu)
 		more = rocev2_req_build(qp, &skb);
 	if (skb) {
 		rocev2_pace_sent(qp, skb);
-		qp->dev->wire->xmit(qp, &qp->path, skb);
+		rocev2_rp_sent(qp, rocev2_pace_bytes(skb));
+		sched_xmit(qp, skb);
 	}
 	if (!more)
 		*todo &= ~bit;
@@ -87,6 +96,7 @@ static int sched_pace(struct rocev2_qp *qp, int todo)
 {
 	int wait = todo & ROCEV2_TODO_SEND;
 
+	rocev2_rp_refresh(qp);
 	if (rocev2_pace_ready(qp))
 		return todo;
 	if (todo & ROCEV2_TODO_REPLY && rocev2_resp_owes_data(qp))
@@ -108,6 +118,30 @@ static void sched_check_cq(struct rocev2_qp *qp)
 	}
 }
 
+/* A CNP goes before all else, and waits for nothing */
+static void sched_cnp(struct rocev2_qp *qp)
+{
+	local_bh_disable();
+	rocev2_np_send(qp);
+	local_bh_enable();
+}
+
+/* What of @todo may leave now, a burst at most; with bottom halves off */
+static enum sched_result sched_burst(struct rocev2_qp *qp, int *todo, int *cpu)
+{
+	/* write_space marks both bits again when there is room (D8) */
+	if (!rocev2_net_can_send(qp))
+		goto wait;
+	/* so does the end of a pause; a datagram has its own address */
+	if (!rocev2_qp_is_dgram(qp) && rocev2_pfc_park(qp, &qp->av))
+		goto wait;
+	*todo = sched_pace(qp, *todo);
+	return *todo ? sched_send(qp, todo, cpu) : SCHED_ON;
+wait:
+	*todo = 0;
+	return SCHED_ON;
+}
+
 /* One turn; returns what is left of its work, and the CPU it belongs on */
 static int sched_turn(struct rocev2_qp *qp, int *cpu)
 {
@@ -125,21 +159,21 @@ static int sched_turn(struct rocev2_qp *qp, int *cpu)
 		rocev2_retry_rnr_over(qp);
 	if (todo & (ROCEV2_TODO_TIMEOUT | ROCEV2_TODO_RNR))
 		todo |= ROCEV2_TODO_SEND;
-	todo &= ROCEV2_TODO_SEND | ROCEV2_TODO_REPLY;
+	todo &= ROCEV2_TODO_SEND | ROCEV2_TODO_REPLY | ROCEV2_TODO_CNP;
 	if (!todo)
 		return 0;
 
 	sched_route(qp);
+	if (todo & ROCEV2_TODO_CNP)
+		sched_cnp(qp);
+	todo &= ~ROCEV2_TODO_CNP;
 	for (n = 0; todo && n < ROCEV2_TURN_BURSTS; n++) {
-		/* write_space marks both bits again when there is room (D8) */
-		if (!rocev2_net_can_send(qp))
-			return 0;
-		todo = sched_pace(qp, todo);
-		if (!todo)
-			return 0;
-		/* one CPU from the look at its queues until they have it */
+		/*
+		 * One CPU from the look at its queues until they have it, and
+		 * no softirq between the look at the clock and the packet
+		 */
 		local_bh_disable();
-		res = sched_send(qp, &todo, cpu);
+		res = sched_burst(qp, &todo, cpu);
 		local_bh_enable();
 		if (res != SCHED_ON)
 			break;
