@@ -6,7 +6,8 @@
 #
 #	run.sh all | kunit | verbs | interop | stress | tools | kernels |
 #		functional | admin | placement | firewall | inject | loss |
-#		life | field | san | kverbs | odp | failslab | kunit-uml
+#		life | field | san | kverbs | odp | failslab | kunit-uml |
+#		fabric
 #
 # FULL=1 runs the long forms. SEED=N repeats a hostile run.
 
@@ -171,6 +172,13 @@ kunit_uml() {
 	done
 }
 
+# The switches, where time is exact.
+fabric() {
+	build uml61 || return 0
+	boot fabric uml61 900 --time-travel --env TIME_TRAVEL=1 \
+		-- bash tools/testing/fabric/test.sh
+}
+
 kernels() {
 	local name
 	for name in stock h612 san73; do
@@ -212,6 +220,7 @@ all() {
 		loss stress odp "${rest[@]}"
 	stock life 2400 life field
 	interop
+	fabric
 	step "waiting for the sanitizers"
 	wait
 	cat "out/run/$TARGET-san73.out"
@@ -223,6 +232,7 @@ one() {
 	kernels) kernels ;;
 	tools) tools_part ;;
 	kunit-uml) kunit_uml ;;
+	fabric) fabric ;;
 	kunit | kverbs | failslab)
 		build san73
 		san "$PART" 900 "$PART"

@@ -80,6 +80,8 @@ drops() {
 		END { printf "%d\n", sum }' "$DBG/$1/counters.csv"
 }
 
+buffer_is_free() { [[ $(counter "$1" '*' '*' shared) == 0 ]]; }
+
 # stat HOST DEV NAME: from ethtool -S.
 stat_of() {
 	in_h "$1" ethtool -S "$2" | sed -n "s/^ *$3: //p"
@@ -187,7 +189,7 @@ tools() {
 }
 
 pauses() {
-	local pinger out
+	local storm pinger out
 	part "pauses"
 	# 65535 quanta at 1 Gb/s are 33,554 us; answers are paused, too
 	in_h 1 $FRAMES pause sw0p1 3 65535
@@ -210,12 +212,18 @@ pauses() {
 	is "pauses of the link are counted" \
 		"$(sed -n 's/^control_link_pause //p' $DBG/sw0/state)" -eq 1
 	is "and change nothing" "$(rtt 0 1 -Q 104)" -lt 20000
-	in_h 1 $FRAMES pause sw0p1 3 65535 1200 0.5 &
+	# 2,000 a second; one packet waits, one comes when the time is over
+	in_h 1 $FRAMES pause sw0p1 3 65535 800 0.5 &
+	storm=$!
+	sleep 0.01
+	in_h 0 ping -q -c 1 -W 2 -Q 104 10.0.0.2 >/dev/null &
 	pinger=$!
-	in_h 0 ping -q -c 8 -i 0.1 -W 1 -Q 104 10.0.0.2 >/dev/null
-	stop $pinger
+	sleep 0.25
+	in_h 0 ping -q -c 1 -W 0.01 -Q 104 10.0.0.2 >/dev/null
+	is "another priority goes on" "$(rtt 0 1)" -lt 20000
+	wait $storm $pinger
 	is "the watchdog saw a storm" "$(counter sw0 1 3 storms)" -eq 1
-	is "and dropped" "$(counter sw0 0 3 drop_pause_storm)" -ge 1
+	is "and dropped both" "$(counter sw0 0 3 drop_pause_storm)" -eq 2
 	sleep 0.3
 	is "it is over" "$(counter sw0 1 3 storms_over)" -eq 1
 	is "and all is as before" "$(rtt 0 1 -Q 104)" -lt 20000
@@ -249,6 +257,7 @@ lossless() {
 	is "for some time" "$(stat_of 1 sw0p1 rx_prio3_pause_duration)" -gt 0
 	is "headroom was used" "$(counter sw0 '*' 3 headroom_peak)" -gt 0
 	is "and was enough" "$(counter sw0 '*' '*' drop_headroom_full)" -eq 0
+	lab_wait 5 buffer_is_free sw0
 	is "all of it is free again" "$(counter sw0 '*' '*' shared)" -eq 0
 	# TCP with ECN is marked
 	in_h 0 sysctl -qw net.ipv4.tcp_ecn=1
@@ -323,8 +332,11 @@ trunks() {
 	tap_run "two leaves, two spines" leaf_spine
 	tap_run "hosts reach each other" everybody_pings
 	before=()
-	for i in 1 2 3; do
+	# nobody says anything by itself
+	for i in 0 1 2 3; do
 		in_h $i sysctl -qw net.ipv6.conf.all.disable_ipv6=1
+	done
+	for i in 1 2 3; do
 		before[i]=$(stat_of $i "${dev[i]}" rx_prio0_packets)
 	done
 	in_h 0 $FRAMES broadcast leaf0p0 10
@@ -334,13 +346,13 @@ trunks() {
 		is "a broadcast comes once to host $i" \
 			$((after - before[i])) -eq 10
 	done
-	# 64 flows by port alone must use both spines
+	# flows that differ in the port alone
 	in_h 2 iperf3 -s -D -1
 	lab_wait 10 in_h 2 ss -Hltn 'sport = 5201'
 	in_h 0 iperf3 -P 32 -n 64K -c 10.0.0.3 >/dev/null
 	for up in 2 3; do
 		is "flows use uplink $up" \
-			"$(counter leaf0 $up 0 tx_packets)" -gt 100
+			"$(counter leaf0 $up 0 tx_packets)" -gt 40
 	done
 	rmdir $CFG/trunks/t00
 	tap_run "without one trunk they still do" everybody_pings
