@@ -338,6 +338,7 @@ void fabric_switch_port_down(struct fabric_port *port,
 	fabric_fdb_forget(port);
 	fabric_switch_flush(port, 0xff, list, fabric_engine_now());
 	fabric_dir_clear(&port->dir, list);
+	port->dir.honour = port->sw->pfc_mask;
 	for (prio = 0; prio < FABRIC_PRIOS; prio++) {
 		port->out[prio].storm = false;
 		/* to be told again, if it comes back */

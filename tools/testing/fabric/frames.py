@@ -6,10 +6,12 @@ usage: frames.py pause DEV PRIO QUANTA [COUNT INTERVAL_MS]
        frames.py malformed DEV
        frames.py broadcast DEV COUNT
        frames.py hear DEV SECONDS
+       frames.py datagrams ADDRESS COUNT BYTES TOS
 
 pause sends PFC frames, malformed four that are none, broadcast frames of an
 experimental type to everybody. hear prints the class-enable vector of the
-first PFC frame that comes up the stack, and fails if none does.
+first PFC frame that comes up the stack, and fails if none does. datagrams
+sends UDP as fast as it goes.
 """
 
 import socket
@@ -82,9 +84,16 @@ def hear(dev, seconds):
     print(f"{enable:#04x}")
 
 
+def datagrams(address, count, size, tos):
+    sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    sock.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, int(tos))
+    for _ in range(int(count)):
+        sock.sendto(b"\0" * int(size), (address, 9))
+
+
 def main():
     what = {"pause": pause, "malformed": malformed, "broadcast": broadcast,
-            "hear": hear}
+            "hear": hear, "datagrams": datagrams}
     if len(sys.argv) < 3 or sys.argv[1] not in what:
         sys.exit(__doc__)
     what[sys.argv[1]](*sys.argv[2:])

@@ -269,6 +269,36 @@ lossless() {
 	is "ECN-capable packets are marked" "$(counter sw0 0 3 marks)" -gt 0
 }
 
+# forty HEADROOM: what that many bytes do for 40 datagrams to a paused host.
+forty() {
+	star 2 rate_mbps 1000 delay_ns 100000 || return 1
+	set_all sw0/prio3 xoff_mode static xoff_bytes 50000 \
+		headroom_bytes "$1" || return 1
+	in_h 0 $FRAMES pause sw0p0 3 65535
+	sleep 0.001
+	in_h 1 $FRAMES datagrams 10.0.0.1 40 4000 104
+	sleep 0.005
+	HEADROOM_PEAK=$(counter sw0 1 3 headroom_peak)
+	HEADROOM_DROPS=$(counter sw0 1 3 drop_headroom_full)
+	sleep 0.1
+	down sw0
+}
+
+# Frames of 4042 bytes, 4066 on the wire. The one that crosses the threshold is
+# in the headroom; PFC takes 84 byte times, and the way there and back 25,000:
+# ceil(25084 / 4066) = 7 more begin before it is heard.
+headroom() {
+	[[ $TIME_TRAVEL == 1 ]] || return 0
+	part "headroom"
+	forty 40000
+	is "headroom that is used" "$HEADROOM_PEAK" -eq $((8 * 4042))
+	is "nothing is lost with it" "$HEADROOM_DROPS" -eq 0
+	forty $((8 * 4042))
+	is "nothing is lost with just as much" "$HEADROOM_DROPS" -eq 0
+	forty $((8 * 4042 - 1))
+	is "a byte less loses one packet" "$HEADROOM_DROPS" -eq 1
+}
+
 addresses() {
 	part "addresses"
 	in_h 0 ip neigh replace 10.0.0.99 lladdr 02:00:00:00:99:99 dev sw0p0
@@ -446,6 +476,7 @@ main() {
 	lossless
 	addresses
 	tap_run "the star goes" down sw0
+	headroom
 	host_mode
 	trunks
 	endings

@@ -4,6 +4,7 @@
  * spread.
  */
 #include <linux/if_ether.h>
+#include <linux/in.h>
 #include <linux/skbuff.h>
 #include <kunit/test.h>
 #include "../conf.h"
