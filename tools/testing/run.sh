@@ -7,7 +7,7 @@
 #	run.sh all | kunit | verbs | interop | stress | tools | kernels |
 #		functional | admin | placement | firewall | inject | loss |
 #		life | field | san | kverbs | odp | failslab | pfc | ecn |
-#		kunit-uml | uml
+#		kunit-uml | uml | fabric
 #
 # FULL=1 runs the long forms. SEED=N repeats a hostile run. UML_KERNELS: those
 # that the parts named uml use, else all.
@@ -194,6 +194,13 @@ uml() {
 	done
 }
 
+# The switches, where time is exact.
+fabric() {
+	build uml61 || return 0
+	boot fabric uml61 900 --time-travel --env TIME_TRAVEL=1 \
+		-- bash tools/testing/fabric/test.sh
+}
+
 kernels() {
 	local name
 	for name in stock h612 san73; do
@@ -235,6 +242,7 @@ all() {
 		loss stress odp "${rest[@]}"
 	stock life 2400 life field pfc
 	interop
+	fabric
 	step "waiting for the sanitizers"
 	wait
 	cat "out/run/$TARGET-san73.out"
@@ -247,6 +255,7 @@ one() {
 	tools) tools_part ;;
 	kunit-uml) kunit_uml ;;
 	uml) uml ;;
+	fabric) fabric ;;
 	kunit | kverbs | failslab)
 		build san73
 		san "$PART" 900 "$PART"

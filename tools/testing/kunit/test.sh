@@ -20,8 +20,12 @@ main() {
 	tap_run "insmod rocev2" insmod "$MODDIR/rocev2.ko"
 	# The suites run now, and a signal to insmod would break them off.
 	TAP_LIMIT=1200 tap_run "insmod rocev2_kunit" insmod "$MODDIR/rocev2_kunit.ko"
+	modprobe -q configfs
+	tap_run "insmod roce_fabric" insmod "$MODDIR/roce_fabric.ko"
+	tap_run "insmod roce_fabric_kunit" \
+		insmod "$MODDIR/roce_fabric_kunit.ko"
 	log=$(mktemp)
-	results=(/sys/kernel/debug/kunit/rocev2*/results)
+	results=(/sys/kernel/debug/kunit/roce*/results)
 	if [[ ! -e ${results[0]} ]]; then
 		dmesg -t >"$log.kernel"
 		results=("$log.kernel")
@@ -32,6 +36,8 @@ main() {
 		tap_fail "the suites ran" "$(cat "$log"; dmesg | tail -n 40)"
 	fi
 	rt_tap "" "$log" 0
+	tap_run "rmmod roce_fabric_kunit" rmmod roce_fabric_kunit
+	tap_run "rmmod roce_fabric" rmmod roce_fabric
 	tap_run "rmmod rocev2_kunit" rmmod rocev2_kunit
 	tap_run "rmmod rocev2" rmmod rocev2
 	tap_end
