@@ -9,7 +9,8 @@ set -euo pipefail
 PACKAGES=(
 	# building kernels, modules and tools
 	gcc gcc-12 make flex bison bc cpio kmod rsync xz-utils libelf-dev
-	libssl-dev libc6-dev libibverbs-dev librdmacm-dev pkg-config perl
+	libssl-dev libc6-dev libibverbs-dev librdmacm-dev libjson-c-dev pkg-config
+	perl
 	# guests
 	qemu-system-x86 busybox-static
 	# verbs programs

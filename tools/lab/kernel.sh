@@ -11,6 +11,7 @@
 #	stock	Debian 12's own kernel, 6.1, with its headers
 #	h612	the 6.12 headers from backports; build only, cannot be booted
 #	san73	7.3 from Debian's source, with KUnit, KASAN, lockdep, kmemleak ...
+#	bench73	7.3 from the same source, with nothing that checks: for measuring
 #	uml61	6.1 from Debian's source as User-Mode Linux
 #	uml73	7.3 likewise, for two CPUs
 # Nothing is installed on this machine.
@@ -20,7 +21,7 @@ set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
 usage() {
-	echo "usage: $0 stock|h612|san73|uml61|uml73" >&2
+	echo "usage: $0 stock|h612|san73|bench73|uml61|uml73" >&2
 	exit 2
 }
 
@@ -208,7 +209,7 @@ main() {
 	local name=${1:-} key='' dir
 	case $name in
 	stock | h612) ;;
-	san73 | uml61 | uml73) key=$(config_key "$name") ;;
+	san73 | bench73 | uml61 | uml73) key=$(config_key "$name") ;;
 	*) usage ;;
 	esac
 	mkdir -p "$LAB_CACHE"
