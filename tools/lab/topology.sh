@@ -171,9 +171,9 @@ up() {
 	local name i file=$1
 	SWITCHES=() HOSTS=() TRUNKS=0
 	[[ -d $ROOT ]] || modprobe roce_fabric 2>/dev/null ||
-		insmod "${LAB_MODULES:?}/roce_fabric.ko"
+		insmod "${MODDIR:?}/roce_fabric.ko"
 	[[ -d /sys/module/rocev2 ]] || modprobe rocev2 2>/dev/null ||
-		insmod "${LAB_MODULES:?}/rocev2.ko"
+		insmod "${MODDIR:?}/rocev2.ko"
 	mkdir -p "$STATE"
 	if [[ -e /sys/kernel/debug/rocev2/test_seed ]]; then
 		echo "$SEED" >/sys/kernel/debug/rocev2/test_seed
