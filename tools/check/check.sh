@@ -54,7 +54,8 @@ ignored() {
 		echo "$CHECK_IGNORE,$CHECK_IGNORE_USER" ;;
 	*/tests/kverbs/kverbs.h) echo "$CHECK_IGNORE,$CHECK_IGNORE_TEST" ;;
 	*/trace.h | */*_trace.h) echo "$CHECK_IGNORE,$CHECK_IGNORE_TRACE" ;;
-	*/stats.[ch]) echo "$CHECK_IGNORE,$CHECK_IGNORE_LISTS" ;;
+	*/stats.[ch] | */pfc_sysfs.c)
+		echo "$CHECK_IGNORE,$CHECK_IGNORE_LISTS" ;;
 	*/compat.[ch] | */testing.h) echo "$CHECK_IGNORE,$CHECK_IGNORE_SHIM" ;;
 	*) echo "$CHECK_IGNORE" ;;
 	esac

@@ -9,12 +9,14 @@
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <linux/udp.h>
+#include <net/inet_ecn.h>
 #include <net/ip.h>
 #include <net/ip6_checksum.h>
 #include <net/ipv6.h>
 #include <net/udp.h>
 #include <rocev2/wire.h>
 #include "burst.h"
+#include "cc_params.h"
 #include "odp.h"
 #include "sched.h"
 
@@ -55,6 +57,28 @@ void rocev2_burst_exit(void)
 	}
 }
 
+/* What congestion control has to say: how much, and whether it may be marked */
+static u32 burst_control(struct rocev2_burst *b)
+{
+	const struct rocev2_qp *qp = b->qp;
+	const struct rocev2_cc_params *p;
+	u32 most = U32_MAX;
+
+	b->capable = false;
+	rcu_read_lock();
+	p = rcu_dereference(qp->dev->cc.params);
+	if (p) {
+		most = p->burst_bytes;
+		/* nobody slows a QP that has no one peer: CA17-5, "must be 00" */
+		b->capable = !rocev2_qp_is_dgram(qp) &&
+			     rocev2_cc_reacts(p, rocev2_cc_prio(qp->dev,
+								b->tclass,
+								b->av->sl));
+	}
+	rcu_read_unlock();
+	return most;
+}
+
 /**
  * rocev2_burst_init() - an empty burst to one peer
  * @b: burst, on the caller's stack
@@ -74,25 +98,34 @@ void rocev2_burst_init(struct rocev2_burst *b, struct rocev2_qp *qp,
 	b->nseg = 0;
 	b->seg_len = 0;
 	b->closed = false;
+	b->tclass = av->tclass;
+	b->prio = -1;
+	b->sport = qp->sport;
+	b->data = false;
+	b->alone = false;
 	b->max_seg = path->gso_max_size ? path->gso_max_segs : 1;
 	b->max_len = path->gso_max_size;
 	if (b->max_len)
 		b->max_len -= (av->v6 ? sizeof(struct ipv6hdr) :
 			       sizeof(struct iphdr)) + sizeof(struct udphdr);
-	b->max_len = min(b->max_len, rocev2_pace_burst(qp));
+	b->max_len = min3(b->max_len, rocev2_pace_burst(qp), burst_control(b));
 }
 
 /**
  * rocev2_burst_fits() - may a segment of @seg_len bytes follow?
  * @b: burst
  * @seg_len: BTH to ICRC, bytes
+ * @data: it has payload
  *
- * Return: true for the first segment and for those no longer than it.
+ * Return: true for the first segment and for those no longer than it. All
+ * have one IP header, so what may be marked and what may not do not mix.
  */
-bool rocev2_burst_fits(const struct rocev2_burst *b, u32 seg_len)
+bool rocev2_burst_fits(const struct rocev2_burst *b, u32 seg_len, bool data)
 {
 	if (!b->nseg)
 		return true;
+	if (b->capable && data != b->data)
+		return false;
 	return !b->closed && b->nseg < b->max_seg && seg_len <= b->seg_len &&
 	       b->len + seg_len <= b->max_len;
 }
@@ -106,7 +139,7 @@ static void burst_fill_ip4(struct rocev2_burst *b)
 	*iph = (struct iphdr) {
 		.version = 4,
 		.ihl = 5,
-		.tos = b->av->tclass,
+		.tos = b->tclass,
 		.id = htons(b->id),
 		.frag_off = htons(IP_DF),	/* annex A17, CA17-6 */
 		.ttl = b->av->hop_limit ?: IPDEFTTL,
@@ -123,7 +156,7 @@ static void burst_fill_ip6(struct rocev2_burst *b)
 
 	skb_reset_network_header(b->skb);
 	b->skb->protocol = htons(ETH_P_IPV6);
-	ip6_flow_hdr(ip6h, b->av->tclass, htonl(b->av->flow_label));
+	ip6_flow_hdr(ip6h, b->tclass, htonl(b->av->flow_label));
 	ip6h->payload_len = 0;
 	ip6h->nexthdr = IPPROTO_UDP;
 	ip6h->hop_limit = b->av->hop_limit ?: IPDEFTTL;
@@ -145,7 +178,7 @@ static int burst_open(struct rocev2_burst *b)
 	b->id = b->qp->ip_id;
 	uh = skb_push(b->skb, sizeof(*uh));
 	skb_reset_transport_header(b->skb);
-	uh->source = htons(b->qp->sport);
+	uh->source = htons(b->sport);
 	uh->dest = htons(ROCEV2_UDP_PORT);
 	uh->len = 0;
 	uh->check = 0;
@@ -197,7 +230,7 @@ static int burst_reserve(struct rocev2_burst *b, u32 len)
 	b->cur = 0;
 	b->seg_start = b->skb->len;
 	if (!skb_is_nonlinear(b->skb) && !b->nseg && len <= BURST_SMALL &&
-	    (b->max_seg == 1 || b->closed)) {
+	    (b->max_seg == 1 || b->closed || b->alone)) {
 		b->piece[0].ptr = skb_put(b->skb, len);
 		b->piece[0].len = len;
 		b->npiece = 1;
@@ -371,6 +404,9 @@ int rocev2_burst_add(struct rocev2_burst *b, struct rocev2_pkt *pkt,
 	seg_len = pkt->op->hdr_len + pkt->payload_len + pkt->pad +
 		  BURST_ICRC_LEN;
 	if (!b->skb) {
+		b->data = pkt->payload_len;
+		if (b->capable && b->data)
+			b->tclass |= INET_ECN_ECT_0;
 		err = burst_open(b);
 		if (err)
 			return err;
@@ -432,7 +468,7 @@ struct sk_buff *rocev2_burst_finish(struct rocev2_burst *b)
 		ipv6_hdr(skb)->payload_len = htons(udp_len);
 	else
 		ip_hdr(skb)->tot_len = htons(udp_len + sizeof(struct iphdr));
-	if (b->path->gso_max_size || b->av->v6)
+	if ((b->path->gso_max_size && !b->alone) || b->av->v6)
 		burst_set_csum(b, udp_len);
 	if (b->nseg > 1) {
 		skb_shinfo(skb)->gso_size = b->seg_len;
@@ -442,6 +478,7 @@ struct sk_buff *rocev2_burst_finish(struct rocev2_burst *b)
 	rocev2_stats_qp_inc(b->qp, ROCEV2_CNT_TX_BURSTS);
 	rocev2_stats_qp_add(b->qp, ROCEV2_CNT_RDMA_TX_PACKETS, b->nseg);
 	rocev2_stats_qp_add(b->qp, ROCEV2_CNT_RDMA_TX_BYTES, b->len);
+	ROCEV2_SKB_CB(skb)->prio = b->prio;
 	b->skb = NULL;
 	return skb;
 }

@@ -21,6 +21,12 @@ struct rocev2_burst {
 	const struct rocev2_av *av;
 	const struct rocev2_net_path *path;
 	struct rocev2_icrc_tmpl tmpl;
+	u8 tclass;			/* TOS or traffic class, ECN bits zero */
+	s8 prio;			/* of a frame; -1: by @tclass or the SL */
+	u16 sport;
+	bool capable;			/* data may be marked: ECT(0) */
+	bool data;			/* of payload; all segments or none */
+	bool alone;			/* a flow that nobody gathers */
 	u32 seg_len;			/* UDP payload of a full segment */
 	u32 len;			/* UDP payload of all segments */
 	u16 nseg;
@@ -50,7 +56,7 @@ struct rocev2_burst_src {
 void rocev2_burst_init(struct rocev2_burst *b, struct rocev2_qp *qp,
 		       const struct rocev2_av *av,
 		       const struct rocev2_net_path *path);
-bool rocev2_burst_fits(const struct rocev2_burst *b, u32 seg_len);
+bool rocev2_burst_fits(const struct rocev2_burst *b, u32 seg_len, bool data);
 int rocev2_burst_add(struct rocev2_burst *b, struct rocev2_pkt *pkt,
 		     const struct rocev2_burst_src *src);
 struct sk_buff *rocev2_burst_finish(struct rocev2_burst *b);

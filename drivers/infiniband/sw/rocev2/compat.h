@@ -13,6 +13,7 @@
 
 #include <linux/crc32.h>
 #include <linux/hrtimer.h>
+#include <linux/math.h>
 #include <linux/slab.h>
 #include <linux/timer.h>
 #include <linux/workqueue.h>
@@ -89,6 +90,11 @@ hrtimer_setup(struct hrtimer *timer,
 #define IB_ACCESS_FLUSH_GLOBAL		BIT(8)
 #define IB_ACCESS_FLUSH_PERSISTENT	BIT(9)
 #define IB_DEVICE_ATOMIC_WRITE		BIT_ULL(40)
+#endif
+
+/* Of unsigned numbers, or of what is converted to the wider of both */
+#ifndef abs_diff
+#define abs_diff(a, b)	((a) > (b) ? (a) - (b) : (b) - (a))
 #endif
 
 #ifndef ROCEV2_HAVE_UMEM_GET_VA

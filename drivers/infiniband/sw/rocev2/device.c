@@ -89,6 +89,22 @@ struct rocev2_dev *rocev2_device_find(const struct net_device *ndev)
 	return NULL;
 }
 
+/**
+ * rocev2_device_for_each - call a function for every device
+ * @fn: called with rocev2_device_lock held
+ *
+ * Context: process, rocev2_device_lock not held.
+ */
+void rocev2_device_for_each(void (*fn)(struct rocev2_dev *dev))
+{
+	struct rocev2_dev *dev;
+
+	mutex_lock(&rocev2_device_lock);
+	list_for_each_entry(dev, &device_list, list)
+		fn(dev);
+	mutex_unlock(&rocev2_device_lock);
+}
+
 static void device_unregister_work(struct work_struct *work)
 {
 	struct rocev2_dev *dev =
@@ -149,9 +165,11 @@ static void device_dealloc(struct ib_device *ibdev)
 	mutex_unlock(&rocev2_device_lock);
 
 	rocev2_port_teardown(dev);
+	rocev2_pfc_stop(dev);
 	/* No packet looks at the device when this returns */
 	rocev2_net_put(dev);
 	rocev2_pace_dev_exit(&dev->pace);
+	rocev2_pfc_free(dev);
 	WARN_ON(!xa_empty(&dev->mr_xa));
 	WARN_ON(!xa_empty(&dev->ah_xa));
 	WARN_ON(dev->mcast.ngroups);
@@ -159,6 +177,7 @@ static void device_dealloc(struct ib_device *ibdev)
 	xa_destroy(&dev->mr_xa);
 	xa_destroy(&dev->counter_xa);
 	xa_destroy(&dev->ah_xa);
+	rocev2_cc_dev_exit(&dev->cc);
 	free_percpu(dev->stats);
 	netdev_put(dev->held, &dev->ndev_tracker);
 }
@@ -231,7 +250,10 @@ static struct rocev2_dev *device_alloc(struct net_device *ndev,
 	if (!dev)
 		return NULL;
 	dev->stats = rocev2_stats_new();
-	if (!dev->stats) {
+	if (!dev->stats || rocev2_cc_dev_init(&dev->cc) ||
+	    rocev2_pfc_setup(dev)) {
+		rocev2_cc_dev_exit(&dev->cc);
+		free_percpu(dev->stats);
 		/* The core frees it; device_ops are not set yet */
 		ib_dealloc_device(&dev->ibdev);
 		return NULL;
@@ -296,8 +318,10 @@ static int device_claim(struct rocev2_dev *dev, struct net_device *ndev,
 		list_add_tail(&dev->list, &device_list);
 	}
 	mutex_unlock(&rocev2_device_lock);
-	if (!err)
+	if (!err) {
 		rocev2_port_start(dev, ndev);
+		rocev2_pfc_start(dev, ndev);
+	}
 	rtnl_unlock();
 	return err;
 }

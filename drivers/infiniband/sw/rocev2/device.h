@@ -11,8 +11,11 @@
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
 #include <rdma/ib_verbs.h>
+#include "cc_params.h"
 #include "mcast.h"
 #include "pace.h"
+#include "pfc.h"
+#include "prio.h"
 #include "stats.h"
 
 struct rocev2_net;
@@ -91,6 +94,9 @@ struct rocev2_dev {
 	u32 speed_mbps;			/* 0: unknown */
 
 	struct rocev2_pace_dev pace;	/* QPs that wait for their time */
+	struct rocev2_cc_dev cc;	/* congestion control's knobs */
+	struct rocev2_pfc_dev pfc;	/* and for a pause to end */
+	struct rocev2_prio_dev prio;	/* DSCP -> priority */
 	struct rocev2_stats __percpu *stats;
 	struct xarray counter_xa;	/* BH; id -> struct rocev2_counter_set */
 	u64 counter_gone[ROCEV2_CNT_MAX];	/* of freed ones; xa_lock */
@@ -109,6 +115,8 @@ static inline struct rocev2_dev *to_rocev2_dev(struct ib_device *ibdev)
 
 extern struct workqueue_struct *rocev2_wq;	/* QP turns, flushes */
 extern const struct ib_device_ops rocev2_verbs_ops;	/* verbs.c */
+/* port_sysfs.c: what shows below ports/1; ends with NULL */
+extern const struct attribute_group *rocev2_port_groups[];
 
 /* rtnl -> netdev lock -> this; guards the list of devices */
 extern struct mutex rocev2_device_lock;
@@ -118,6 +126,7 @@ void rocev2_device_wq_exit(void);
 int rocev2_device_init(void);
 void rocev2_device_exit(void);
 struct rocev2_dev *rocev2_device_find(const struct net_device *ndev);
+void rocev2_device_for_each(void (*fn)(struct rocev2_dev *dev));
 void rocev2_device_remove(struct rocev2_dev *dev);
 void rocev2_device_flush(void);
 

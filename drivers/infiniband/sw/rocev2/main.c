@@ -36,6 +36,7 @@ static const struct {
 	{ rocev2_device_wq_init, rocev2_device_wq_exit },
 	{ rocev2_net_init,	rocev2_net_exit },
 	{ rocev2_port_init,	rocev2_port_exit },
+	{ rocev2_prio_init,	rocev2_prio_exit },
 	{ rocev2_device_init,	rocev2_device_exit },
 };
 

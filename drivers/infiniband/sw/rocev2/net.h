@@ -26,6 +26,13 @@ struct rocev2_net_path {
 	u16 gso_max_segs;
 };
 
+/* What an skb tells wire_ops.xmit() besides its bytes */
+struct rocev2_skb_cb {
+	s8 prio;		/* 0 to 7; -1: by its traffic class, or the SL */
+};
+
+#define ROCEV2_SKB_CB(skb)	((struct rocev2_skb_cb *)(skb)->cb)
+
 /* One namespace: reference counted with the first device in it (D4) */
 struct rocev2_net;
 
@@ -65,6 +72,8 @@ void rocev2_net_sock_release(struct rocev2_qp *qp);
 bool rocev2_net_can_send(struct rocev2_qp *qp);
 /* BH off: on this CPU, now? Else try again when others had their turn. */
 bool rocev2_net_crowded(void);
+/* Skbs that wait in the receive backlog of @cpu */
+u32 rocev2_net_backlog(int cpu);
 /* BH off: would it overtake what @qp has sent from qp->tx_cpu? */
 bool rocev2_net_overtakes(struct rocev2_qp *qp);
 

@@ -3,8 +3,8 @@
  * Pacing by departure times: each QP has one, and what is sent moves it.
  *
  * Owns the queue of QPs that wait and the timer of a device, which runs only
- * while one does. Not here: what rate a QP has (qp_modify.c), and what it
- * sends when it may (sched.c).
+ * while one does. Not here: what rate a QP has (qp_modify.c, rp.c), and what
+ * it sends when it may (sched.c).
  */
 #include <linux/ip.h>
 #include <linux/ipv6.h>
@@ -50,6 +50,20 @@ u64 rocev2_pace_start(u64 due, u64 now, u64 cost)
 	return now > late ? max(due, now - late) : due;
 }
 ROCEV2_EXPORT_FOR_TEST(rocev2_pace_start);
+
+/**
+ * rocev2_pace_rate() - the rate that counts now
+ * @qp: QP
+ *
+ * Context: any. Return: bits a second, 0 for none.
+ */
+u64 rocev2_pace_rate(const struct rocev2_qp *qp)
+{
+	u64 limit = READ_ONCE(qp->pace.limit);
+	u64 cc = READ_ONCE(qp->pace.cc);
+
+	return limit && cc ? min(limit, cc) : limit + cc;
+}
 
 /* When the next burst may leave: a change of the rate counts at once */
 static u64 pace_due(const struct rocev2_pace *p, u64 bps)
@@ -161,7 +175,7 @@ static bool pace_unpark(struct rocev2_qp *qp)
 }
 
 /**
- * rocev2_pace_set_rate() - set the rate of a QP
+ * rocev2_pace_set_rate() - set the rate limit of a QP
  * @qp: QP
  * @bps: bits a second, IP header to ICRC; 0 for no limit
  *
@@ -171,13 +185,28 @@ static bool pace_unpark(struct rocev2_qp *qp)
  */
 void rocev2_pace_set_rate(struct rocev2_qp *qp, u64 bps)
 {
-	if (READ_ONCE(qp->pace.bps) == bps)
+	if (READ_ONCE(qp->pace.limit) == bps)
 		return;
-	WRITE_ONCE(qp->pace.bps, bps);
+	WRITE_ONCE(qp->pace.limit, bps);
 	if (pace_unpark(qp))
 		atomic_or(ROCEV2_TODO_SEND | ROCEV2_TODO_REPLY, &qp->todo);
 }
 ROCEV2_EXPORT_FOR_TEST(rocev2_pace_set_rate);
+
+/**
+ * rocev2_pace_set_cc() - set what congestion control allows a QP
+ * @qp: QP
+ * @bps: bits a second, IP header to ICRC; 0 for no limit
+ * @look: ns, how long this may be taken for its rate
+ *
+ * Context: any up to softirq; the caller has a lock for it. Who waits is not
+ * woken: it looks again in time.
+ */
+void rocev2_pace_set_cc(struct rocev2_qp *qp, u64 bps, u32 look)
+{
+	WRITE_ONCE(qp->pace.look, look);
+	WRITE_ONCE(qp->pace.cc, bps);
+}
 
 /**
  * rocev2_pace_ready() - may a burst leave now?
@@ -187,7 +216,7 @@ ROCEV2_EXPORT_FOR_TEST(rocev2_pace_set_rate);
  */
 bool rocev2_pace_ready(const struct rocev2_qp *qp)
 {
-	u64 bps = READ_ONCE(qp->pace.bps);
+	u64 bps = rocev2_pace_rate(qp);
 
 	return !bps || ktime_get_ns() >= pace_due(&qp->pace, bps);
 }
@@ -202,15 +231,19 @@ void rocev2_pace_park(struct rocev2_qp *qp)
 {
 	struct rocev2_pace_dev *pd = &qp->dev->pace;
 	struct rocev2_pace *p = &qp->pace;
-	u64 bps;
+	u64 bps, due = 0;
 
 	spin_lock_bh(&pd->lock);
 	if (!p->parked) {
 		WRITE_ONCE(p->parked, true);
 		/* parked first, rate second: a new rate unparks, or is seen */
 		smp_mb();
-		bps = READ_ONCE(p->bps);
-		p->node.expires = bps ? ns_to_ktime(pace_due(p, bps)) : 0;
+		bps = rocev2_pace_rate(qp);
+		if (bps)
+			due = pace_due(p, bps);
+		if (READ_ONCE(p->cc))
+			due = min(due, ktime_get_ns() + READ_ONCE(p->look));
+		p->node.expires = ns_to_ktime(due);
 		/* the first of all: the timer runs too late, or not at all */
 		if (timerqueue_add(&pd->queue, &p->node))
 			hrtimer_start(&pd->timer, p->node.expires,
@@ -239,7 +272,7 @@ void rocev2_pace_cancel(struct rocev2_qp *qp)
  */
 u32 rocev2_pace_burst(const struct rocev2_qp *qp)
 {
-	u64 bps = READ_ONCE(qp->pace.bps);
+	u64 bps = rocev2_pace_rate(qp);
 	u64 bytes;
 
 	if (!bps)
@@ -250,8 +283,14 @@ u32 rocev2_pace_burst(const struct rocev2_qp *qp)
 }
 ROCEV2_EXPORT_FOR_TEST(rocev2_pace_burst);
 
-/* IP header to ICRC of all the packets that a burst will be cut into */
-static u64 pace_bytes(const struct sk_buff *skb)
+/**
+ * rocev2_pace_bytes() - what a burst is on the wire
+ * @skb: one packet or a burst, data at its IP header
+ *
+ * Context: any. Return: bytes, IP header to ICRC of all the packets that it
+ * will be cut into.
+ */
+u64 rocev2_pace_bytes(const struct sk_buff *skb)
 {
 	u32 segs = max_t(u32, skb_shinfo(skb)->gso_segs, 1);
 	u32 hdr = sizeof(struct udphdr) +
@@ -270,12 +309,12 @@ static u64 pace_bytes(const struct sk_buff *skb)
  */
 void rocev2_pace_sent(struct rocev2_qp *qp, const struct sk_buff *skb)
 {
-	u64 bps = READ_ONCE(qp->pace.bps);
-	u64 bytes = pace_bytes(skb);
-	u64 due;
+	u64 bps = rocev2_pace_rate(qp);
+	u64 bytes, due;
 
 	if (!bps)
 		return;
+	bytes = rocev2_pace_bytes(skb);
 	due = pace_due(&qp->pace, bps);
 	qp->pace.start = rocev2_pace_start(due, ktime_get_ns(),
 					   rocev2_pace_cost(bytes, bps));

@@ -2,10 +2,10 @@
 /*
  * Pacing: when the next bytes of a QP may leave (D9).
  *
- * A QP has a rate in bits a second, 0 for none. Its runner asks before each
+ * A QP has up to two rates in bits a second, the rate limit attribute and
+ * congestion control's; the lower one counts. Its runner asks before each
  * burst; one that has to wait is parked on the one timer of its device and
- * kicked when its time has come. Who sets the rate - the rate limit attribute,
- * congestion control - does not matter here.
+ * kicked when its time has come. What the rates are is set elsewhere.
  */
 #ifndef ROCEV2_PACE_H
 #define ROCEV2_PACE_H
@@ -31,7 +31,9 @@ struct rocev2_pace_dev {
 
 /* Of a QP */
 struct rocev2_pace {
-	u64 bps;			/* bits a second; 0: as fast as it goes */
+	u64 limit;			/* bits a second; 0: as fast as it goes */
+	u64 cc;				/* the same, and it may change by itself: */
+	u32 look;			/* ns; wait no longer before asking anew */
 	u64 start;			/* ns; of the last burst, by the runner */
 	u64 bytes;			/* of it: what has to pass before the next */
 	struct timerqueue_node node;	/* pace_dev.lock */
@@ -43,12 +45,15 @@ void rocev2_pace_dev_exit(struct rocev2_pace_dev *pd);
 
 void rocev2_pace_init(struct rocev2_qp *qp);
 void rocev2_pace_set_rate(struct rocev2_qp *qp, u64 bps);
+void rocev2_pace_set_cc(struct rocev2_qp *qp, u64 bps, u32 look);
+u64 rocev2_pace_rate(const struct rocev2_qp *qp);
 void rocev2_pace_cancel(struct rocev2_qp *qp);
 
 /* The runner's questions and its account */
 bool rocev2_pace_ready(const struct rocev2_qp *qp);
 void rocev2_pace_park(struct rocev2_qp *qp);
 u32 rocev2_pace_burst(const struct rocev2_qp *qp);
+u64 rocev2_pace_bytes(const struct sk_buff *skb);
 void rocev2_pace_sent(struct rocev2_qp *qp, const struct sk_buff *skb);
 
 /* Pure, for the tests */

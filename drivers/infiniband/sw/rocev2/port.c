@@ -44,6 +44,7 @@ static void port_set_speed(struct rocev2_dev *dev, u32 mbps)
 	while (i && port_speeds[i].mbps > mbps)
 		i--;
 	WRITE_ONCE(dev->speed_mbps, mbps);
+	rocev2_cc_set_speed(&dev->cc, mbps);
 	WRITE_ONCE(dev->active_width, port_speeds[i].width);
 	WRITE_ONCE(dev->active_speed, port_speeds[i].speed);
 }
@@ -124,6 +125,7 @@ static void port_event(struct rocev2_dev *dev, struct net_device *ndev,
 	case NETDEV_CHANGE:
 		port_set_state(dev, port_state_of(ndev));
 		schedule_work(&dev->speed_work);
+		rocev2_pfc_recheck(dev);
 		break;
 	case NETDEV_GOING_DOWN:
 	case NETDEV_DOWN:

@@ -453,6 +453,7 @@ static void qp_halt(struct rocev2_qp *qp)
 		rocev2_retry_cancel(qp);
 		hrtimer_cancel(&qp->flush_timer);
 		rocev2_pace_cancel(qp);
+		rocev2_pfc_cancel(qp);
 		rocev2_sched_stop(qp);
 	}
 }
@@ -515,6 +516,8 @@ void rocev2_qp_reset(struct rocev2_qp *qp)
 	qp_drop_recvs(qp);
 	rocev2_resp_reset(qp);
 	rocev2_odp_reset(qp);
+	rocev2_rp_reset(qp);
+	rocev2_np_reset(&qp->np);
 	qp->marks = 0;
 	WRITE_ONCE(qp->events, 0);
 	atomic_set(&qp->todo, 0);
@@ -684,6 +687,7 @@ static void qp_init(struct rocev2_qp *qp, struct ib_qp *ibqp,
 	refcount_set(&qp->ref, 1);
 	init_completion(&qp->released);
 	INIT_LIST_HEAD(&qp->windows);
+	INIT_LIST_HEAD(&qp->pfc_node);
 	mutex_init(&qp->mutex);
 	spin_lock_init(&qp->resp.lock);
 	spin_lock_init(&qp->sq.lock);
@@ -694,6 +698,8 @@ static void qp_init(struct rocev2_qp *qp, struct ib_qp *ibqp,
 
 	rocev2_sched_init(qp);
 	rocev2_pace_init(qp);
+	rocev2_rp_init(qp);
+	rocev2_np_init(&qp->np);
 	rocev2_retry_init(qp);
 	rocev2_req_reset(qp);
 	rocev2_resp_reset(qp);

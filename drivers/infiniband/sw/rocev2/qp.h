@@ -7,6 +7,7 @@
  *   rtnl -> rocev2_device_lock -> qp->mutex -> resp.lock -> sq.lock ->
  *   sq.post_lock | rq.lock -> cq->lock
  *   resp.lock | sq.lock -> dev->mw_lock | mr->lock
+ *   rp.lock | np.lock -> pace_dev.lock; with no lock of a QP held
  *
  * resp.lock and sq.lock are BH spinlocks; post_lock, rq.lock and cq->lock are
  * irqsave, because kernel users post and poll with interrupts off. Nothing is
@@ -34,10 +35,12 @@
 #include "device.h"
 #include "mr.h"
 #include "net.h"
+#include "np.h"
 #include "odp.h"
 #include "pace.h"
 #include "psn.h"
 #include "ring.h"
+#include "rp.h"
 
 /* A send work request in kernel memory; nobody looks at the ring after that */
 struct rocev2_swqe {
@@ -273,6 +276,9 @@ struct rocev2_qp {
 	int tx_cpu;			/* UC: sent last on it, -1: nowhere */
 
 	struct rocev2_pace pace;	/* when the next burst may leave */
+	struct list_head pfc_node;	/* pfc.lock; waits for a pause to end */
+	struct rocev2_rp rp;		/* what slows it */
+	struct rocev2_np np;		/* what its peer is told */
 	/* where it counts, NULL: on its device; see counter.h */
 	struct rocev2_stats __percpu *stats;
 	struct socket *sock;		/* bytes in flight are charged here */

@@ -459,7 +459,8 @@ static bool req_fill(struct rocev2_qp *qp, struct rocev2_burst *b, bool *failed)
 		case REQ_PACKET:
 			break;
 		}
-		if (!rocev2_burst_fits(b, rocev2_req_seg_len(&plan)))
+		if (!rocev2_burst_fits(b, rocev2_req_seg_len(&plan),
+				       plan.pkt.payload_len))
 			return true;
 		err = rocev2_burst_add(b, &plan.pkt, &plan.src);
 		if (err == -EFAULT) {

@@ -80,7 +80,8 @@ static bool req_uc_fill(struct rocev2_qp *qp, struct rocev2_burst *b,
 			rocev2_req_start(qp, wqe);
 		plan.wqe = wqe;
 		rocev2_req_plan(qp, &plan);
-		if (!rocev2_burst_fits(b, rocev2_req_seg_len(&plan)))
+		if (!rocev2_burst_fits(b, rocev2_req_seg_len(&plan),
+				       plan.pkt.payload_len))
 			return true;
 		err = rocev2_burst_add(b, &plan.pkt, &plan.src);
 		/* goes on when the page has come */

@@ -116,6 +116,10 @@ bool rocev2_req_build_ud(struct rocev2_qp *qp, struct sk_buff **skb)
 	spin_unlock_bh(&qp->sq.lock);
 	if (!wqe)
 		return false;
+	if (ah && rocev2_pfc_park(qp, &ah->av)) {
+		rocev2_ah_put(ah);
+		return false;
+	}
 	if (ah)
 		req_ud_route(qp, ah);
 

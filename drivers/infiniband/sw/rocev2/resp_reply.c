@@ -284,7 +284,7 @@ static enum resp_step resp_add(struct rocev2_qp *qp, struct rocev2_reply *r,
 
 	resp_plan(qp, r, &pkt, &src);
 	if (!rocev2_burst_fits(b, pkt.op->hdr_len + ALIGN(pkt.payload_len, 4) +
-				  4))
+				  4, pkt.payload_len))
 		return RESP_FULL;
 	if (pkt.payload_len) {
 		src.mr = rocev2_mr_get_remote(qp, r->rkey, src.off,

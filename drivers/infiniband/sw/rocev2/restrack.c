@@ -22,6 +22,7 @@ struct restrack_qp {
 	u32 retry_left;
 	u32 rnr_left;
 	u32 rate_kbps;
+	u32 cc_rate_kbps;
 };
 
 static void restrack_read_qp(struct rocev2_qp *qp, struct restrack_qp *r)
@@ -39,8 +40,11 @@ static void restrack_read_qp(struct rocev2_qp *qp, struct restrack_qp *r)
 	r->rd_atomic_out = qp->sq.rd_atomic_out;
 	r->retry_left = qp->sq.retry_left;
 	r->rnr_left = qp->sq.rnr_left;
-	r->rate_kbps = div_u64(READ_ONCE(qp->pace.bps), 1000);
 	spin_unlock_bh(&qp->sq.lock);
+
+	/* a QP that sends asks anew before each burst */
+	r->rate_kbps = div_u64(rocev2_pace_rate(qp), 1000);
+	r->cc_rate_kbps = div_u64(READ_ONCE(qp->pace.cc), 1000);
 }
 
 /**
@@ -70,7 +74,8 @@ int rocev2_restrack_fill_qp(struct sk_buff *msg, struct ib_qp *ibqp)
 	    rdma_nl_put_driver_u32(msg, "retry_left", r.retry_left) ||
 	    rdma_nl_put_driver_u32(msg, "rnr_left", r.rnr_left) ||
 	    rdma_nl_put_driver_u32(msg, "udp_sport", qp->sport) ||
-	    rdma_nl_put_driver_u32(msg, "rate_kbps", r.rate_kbps)) {
+	    rdma_nl_put_driver_u32(msg, "rate_kbps", r.rate_kbps) ||
+	    rdma_nl_put_driver_u32(msg, "cc_rate_kbps", r.cc_rate_kbps)) {
 		nla_nest_cancel(msg, attr);
 		return -EMSGSIZE;
 	}

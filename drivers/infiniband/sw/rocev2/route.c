@@ -10,7 +10,6 @@
 #include <linux/ipv6.h>
 #include <linux/netdevice.h>
 #include <net/addrconf.h>
-#include <net/dsfield.h>
 #include <net/flow.h>
 #include <net/ip.h>
 #include <net/ip6_fib.h>
@@ -264,17 +263,6 @@ static int route_get(struct rocev2_dev *dev, const struct rocev2_av *av,
 	return 0;
 }
 
-/* Queues, VLAN PCP and PFC go by it: the DSCP's class, else the SL (D10) */
-static u32 route_priority(const struct rocev2_qp *qp, const struct sk_buff *skb)
-{
-	const struct rocev2_av *av = qp->path_ah ? &qp->path_ah->av : &qp->av;
-	u8 tclass;
-
-	tclass = ip_hdr(skb)->version == 4 ? ip_hdr(skb)->tos :
-		 ipv6_get_dsfield(ipv6_hdr(skb));
-	return tclass >> 2 ? tclass >> 5 : av->sl;
-}
-
 static void route_xmit(struct rocev2_qp *qp,
 		       const struct rocev2_net_path *path, struct sk_buff *skb)
 {
@@ -290,7 +278,8 @@ static void route_xmit(struct rocev2_qp *qp,
 	}
 	skb_dst_set(skb, dst_clone(path->dst));
 	skb->dev = path->dst->dev;
-	skb->priority = route_priority(qp, skb);
+	/* queues, VLAN PCP and PFC go by it (D10) */
+	skb->priority = rocev2_prio_skb(qp, skb);
 	memset(skb->cb, 0, sizeof(skb->cb));
 	skb_set_owner_w(skb, sk);
 
@@ -376,6 +365,20 @@ bool rocev2_net_crowded(void)
 	const struct softnet_data *sd = this_cpu_ptr(&softnet_data);
 
 	return skb_queue_len_lockless(&sd->input_pkt_queue) > ROUTE_BACKLOG;
+}
+
+/**
+ * rocev2_net_backlog - how long is a CPU's receive backlog?
+ * @cpu: the CPU
+ *
+ * Context: any. Return: skbs, no more than a glance at a moving queue.
+ */
+u32 rocev2_net_backlog(int cpu)
+{
+	const struct softnet_data *sd = &per_cpu(softnet_data, cpu);
+
+	return skb_queue_len_lockless(&sd->input_pkt_queue) +
+	       skb_queue_len_lockless(&sd->process_queue);
 }
 
 /* Nothing waits in the backlog of @cpu, nor is being taken from it */

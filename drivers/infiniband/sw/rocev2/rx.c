@@ -215,6 +215,17 @@ static enum rocev2_drop rx_multicast(const struct rx_ctx *c,
 	return ROCEV2_DROP_NONE;
 }
 
+/* A CNP that finds no QP of its sender's has counters of its own (D11) */
+static enum rocev2_drop rx_drop_checked(const struct rx_ctx *c,
+					const struct rocev2_pkt *pkt,
+					enum rocev2_drop drop)
+{
+	if (pkt->op->class != ROCEV2_CLASS_CNP)
+		return drop;
+	rocev2_stats_inc(c->dev, ROCEV2_CNT_RP_CNP_IGNORED);
+	return drop == ROCEV2_DROP_NO_QP ? ROCEV2_DROP_CNP_UNKNOWN_QP : drop;
+}
+
 static enum rocev2_drop rx_dispatch(struct rx_ctx *c,
 				    const struct rocev2_pkt *pkt)
 {
@@ -222,16 +233,18 @@ static enum rocev2_drop rx_dispatch(struct rx_ctx *c,
 	enum rocev2_drop drop = rx_check(c, qp, pkt);
 
 	if (drop)
-		return drop;
+		return rx_drop_checked(c, pkt, drop);
 	rocev2_stats_qp_inc(qp, ROCEV2_CNT_RDMA_RX_PACKETS);
 	rocev2_stats_qp_add(qp, ROCEV2_CNT_RDMA_RX_BYTES, pkt->len);
 	if (INET_ECN_is_ce(c->flow.tclass))
 		rocev2_stats_qp_inc(qp, ROCEV2_CNT_NP_ECN_MARKED_ROCE_PACKETS);
 	if (pkt->op->class == ROCEV2_CLASS_CNP) {
-		/* no rate control on this QP: nothing to slow down */
-		rocev2_stats_qp_inc(qp, ROCEV2_CNT_RP_CNP_IGNORED);
+		rocev2_stats_qp_inc(qp, rocev2_rp_cnp(qp) ?
+					ROCEV2_CNT_RP_CNP_HANDLED :
+					ROCEV2_CNT_RP_CNP_IGNORED);
 		return ROCEV2_DROP_NONE;
 	}
+	c->todo |= rocev2_np_rx(qp, c->flow.tclass, pkt);
 	if (rocev2_qp_is_dgram(qp))
 		return rocev2_resp_rx_ud(qp, c->skb, &c->flow, pkt);
 	if (pkt->op->flags & ROCEV2_OP_RESPONSE)
@@ -262,8 +275,7 @@ static enum rocev2_drop rx_segment(struct rx_ctx *c, u32 off, u32 len, u32 i)
 	if (!c->qp) {
 		c->qp = rx_find_qp(c, &pkt);
 		if (!c->qp)
-			return pkt.op->class == ROCEV2_CLASS_CNP ?
-			       ROCEV2_DROP_CE_MARKED_CNP : ROCEV2_DROP_NO_QP;
+			return rx_drop_checked(c, &pkt, ROCEV2_DROP_NO_QP);
 	}
 	return rx_dispatch(c, &pkt);
 }
@@ -309,10 +321,13 @@ void rocev2_rx_dev(struct rocev2_net *rnet, struct rocev2_dev *dev, bool exact,
 	};
 	enum rocev2_drop drop = rocev2_hdr_flow(skb, &c.flow);
 
-	if (drop)
+	if (drop) {
 		rocev2_stats_drop(dev, drop);
-	else
+	} else {
+		rocev2_pfc_rx_begin(dev, skb, c.flow.tclass);
 		drop = rx_walk(&c);
+		rocev2_pfc_rx_end(dev);
+	}
 	if (drop)
 		kfree_skb(skb);
 	else

@@ -39,6 +39,14 @@ enum sched_result {
 	SCHED_ELSEWHERE,	/* the turn belongs on qp->tx_cpu */
 };
 
+static void sched_xmit(struct rocev2_qp *qp, struct sk_buff *skb)
+{
+	if (rocev2_pfc_discards(qp, skb))
+		kfree_skb(skb);
+	else
+		qp->dev->wire->xmit(qp, &qp->path, skb);
+}
+
 /* Build one burst of answers or requests and send it */
 static enum sched_result sched_send(struct rocev2_qp *qp, int *todo)
 {
@@ -56,7 +64,8 @@ static enum sched_result sched_send(struct rocev2_qp *qp, int *todo)
 		more = rocev2_req_build(qp, &skb);
 	if (skb) {
 		rocev2_pace_sent(qp, skb);
-		qp->dev->wire->xmit(qp, &qp->path, skb);
+		rocev2_rp_sent(qp, rocev2_pace_bytes(skb));
+		sched_xmit(qp, skb);
 	}
 	if (!more)
 		*todo &= ~bit;
@@ -72,6 +81,7 @@ static int sched_pace(struct rocev2_qp *qp, int todo)
 {
 	int wait = todo & ROCEV2_TODO_SEND;
 
+	rocev2_rp_refresh(qp);
 	if (rocev2_pace_ready(qp))
 		return todo;
 	if (todo & ROCEV2_TODO_REPLY && rocev2_resp_owes_data(qp))
@@ -93,6 +103,14 @@ static void sched_check_cq(struct rocev2_qp *qp)
 	}
 }
 
+/* A CNP goes before all else, and waits for nothing */
+static void sched_cnp(struct rocev2_qp *qp)
+{
+	local_bh_disable();
+	rocev2_np_send(qp);
+	local_bh_enable();
+}
+
 /* One turn; returns what is left of its work, and the CPU it belongs on */
 static int sched_turn(struct rocev2_qp *qp, int *cpu)
 {
@@ -110,14 +128,20 @@ static int sched_turn(struct rocev2_qp *qp, int *cpu)
 		rocev2_retry_rnr_over(qp);
 	if (todo & (ROCEV2_TODO_TIMEOUT | ROCEV2_TODO_RNR))
 		todo |= ROCEV2_TODO_SEND;
-	todo &= ROCEV2_TODO_SEND | ROCEV2_TODO_REPLY;
+	todo &= ROCEV2_TODO_SEND | ROCEV2_TODO_REPLY | ROCEV2_TODO_CNP;
 	if (!todo)
 		return 0;
 
 	sched_route(qp);
+	if (todo & ROCEV2_TODO_CNP)
+		sched_cnp(qp);
+	todo &= ~ROCEV2_TODO_CNP;
 	for (n = 0; todo && n < ROCEV2_TURN_BURSTS; n++) {
 		/* write_space marks both bits again when there is room (D8) */
 		if (!rocev2_net_can_send(qp))
+			return 0;
+		/* so does the end of a pause; a datagram has its own address */
+		if (!rocev2_qp_is_dgram(qp) && rocev2_pfc_park(qp, &qp->av))
 			return 0;
 		todo = sched_pace(qp, todo);
 		if (!todo)

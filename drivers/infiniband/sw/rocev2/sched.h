@@ -21,6 +21,7 @@
 #define ROCEV2_TODO_RNR		BIT(3)	/* RNR timer ran out */
 #define ROCEV2_TODO_FLUSH	BIT(4)	/* QP in ERR: flush both queues */
 #define ROCEV2_TODO_FAULT	BIT(8)	/* a page it waited for has come */
+#define ROCEV2_TODO_CNP		BIT(9)	/* the peer is to be told of marks */
 
 /* Budget of one turn: then the QP goes to the workqueue */
 #define ROCEV2_TURN_BURSTS	16

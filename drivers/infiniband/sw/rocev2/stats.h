@@ -53,7 +53,10 @@ struct rocev2_dev;
 	X(TX_SKB_ERRORS,		"tx_skb_errors")		\
 	X(RNR_NAK_SENT,			"rnr_nak_sent")			\
 	X(CQ_OVERFLOW,			"cq_overflow")			\
-	X(RING_INVALID,			"ring_invalid")
+	X(RING_INVALID,			"ring_invalid")			\
+	X(RX_PAUSE_CTRL_PHY,		"rx_pause_ctrl_phy")		\
+	X(RX_PAUSE_IGNORED,		"rx_pause_ignored")		\
+	X(TX_PAUSE_CTRL_PHY,		"tx_pause_ctrl_phy")
 
 /* X(enum suffix, exported name): a received packet dropped, by reason */
 #define ROCEV2_DROP_COUNTERS(X)						\
@@ -78,10 +81,15 @@ struct rocev2_dev;
 	X(OUT_OF_ORDER,		"rx_drop_out_of_order")			\
 	X(UNEXPECTED_RESPONSE,	"rx_drop_unexpected_response")		\
 	X(CONNTRACK,		"rx_drop_conntrack")			\
-	X(CE_MARKED_CNP,	"rx_drop_cnp_unknown_qp")		\
+	X(CNP_UNKNOWN_QP,	"rx_drop_cnp_unknown_qp")		\
 	X(NO_MEMORY,		"rx_drop_no_memory")			\
 	X(PAGE_FAULT,		"rx_drop_page_fault")			\
-	X(FORGED_LOCAL,		"tx_drop_forged_local")
+	X(FORGED_LOCAL,		"tx_drop_forged_local")			\
+	X(PFC_TRUNCATED,	"rx_drop_pfc_truncated")		\
+	X(PFC_BAD_DMAC,		"rx_drop_pfc_bad_dmac")			\
+	X(PFC_BAD_OPCODE,	"rx_drop_pfc_bad_opcode")		\
+	X(LINK_PAUSE,		"rx_drop_link_pause")			\
+	X(PFC_STORM,		"tx_drop_pfc_storm")
 
 enum rocev2_counter {
 #define X(e, n) ROCEV2_CNT_##e,

@@ -375,6 +375,7 @@ const struct ib_device_ops rocev2_verbs_ops = {
 	.modify_srq = rocev2_srq_modify,
 	.peek_cq = rocev2_cq_peek,
 	.poll_cq = rocev2_cq_poll,
+	.port_groups = rocev2_port_groups,
 	.post_recv = rocev2_post_recv,
 	.post_send = rocev2_post_send,
 	.post_srq_recv = rocev2_post_srq_recv,

@@ -47,18 +47,79 @@ static void pace_burst(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, qp);
 	KUNIT_EXPECT_EQ(test, rocev2_pace_burst(qp), U32_MAX);
-	qp->pace.bps = 1000000000;	/* 20 us of it */
+	qp->pace.limit = 1000000000;	/* 20 us of it */
 	KUNIT_EXPECT_EQ(test, rocev2_pace_burst(qp), 2500U);
-	qp->pace.bps = 100000000000ULL;
+	/* of two rates the lower one */
+	qp->pace.cc = 500000000;
+	KUNIT_EXPECT_EQ(test, rocev2_pace_burst(qp), 1250U);
+	qp->pace.cc = 0;
+	qp->pace.limit = 100000000000ULL;
 	KUNIT_EXPECT_EQ(test, rocev2_pace_burst(qp), 65536U);
-	qp->pace.bps = 1000;
+	qp->pace.limit = 1000;
 	KUNIT_EXPECT_EQ(test, rocev2_pace_burst(qp), 0U);
+}
+
+/* IP packets of a path MTU of 1024 and of 4096 */
+static const u32 pace_packets[] = { 1068, 4140 };
+
+/*
+ * Send for @ns at @bps with a timer that is late by up to 15 us each time. Return: bits a second that came of it.
+ */
+static u64 pace_run(struct kunit *test, struct rocev2_qp *qp, u64 bps,
+		    u32 packet, u64 ns)
+{
+	u64 begin = 1000000000000ULL, now = begin, due = begin, sent = 0;
+	u64 bytes, cost;
+	u32 most, i = 0;
+
+	qp->pace.limit = bps;
+	most = rocev2_pace_burst(qp);
+	/* 20 us and 64 KiB at most, but one packet */
+	KUNIT_EXPECT_LE(test, most, 65536U);
+	KUNIT_EXPECT_LE(test, most * 8ULL * 1000000000 / bps, 20000ULL);
+	bytes = max(most / packet, 1U) * packet;
+	cost = rocev2_pace_cost(bytes, bps);
+	while (now < begin + ns) {
+		sent += bytes;
+		due = rocev2_pace_start(due, now, cost) + cost;
+		/* who need not wait goes on at once */
+		if (due > now)
+			now = due + i++ * 7919 % 15000;
+	}
+	return div64_u64(sent * 8 * NSEC_PER_SEC, now - begin);
+}
+
+/* Within 1 % of the rate from 1 Mb/s to 400 Gb/s */
+static void pace_rates(struct kunit *test)
+{
+	static const u64 mbps[] = {
+		1, 2, 5, 10, 100, 200, 1000, 2500, 10000, 40000, 100000,
+		200000, 400000,
+	};
+	struct rocev2_qp *qp = kunit_kzalloc(test, sizeof(*qp), GFP_KERNEL);
+	u32 i, j;
+
+	KUNIT_ASSERT_NOT_NULL(test, qp);
+	for (i = 0; i < ARRAY_SIZE(mbps); i++) {
+		for (j = 0; j < ARRAY_SIZE(pace_packets); j++) {
+			u64 bps = mbps[i] * 1000000;
+			/* long enough for 400 packets at 1 Mb/s */
+			u64 got = pace_run(test, qp, bps, pace_packets[j],
+					   mbps[i] < 100 ? 14 * NSEC_PER_SEC :
+							   NSEC_PER_SEC / 10);
+
+			KUNIT_EXPECT_LE_MSG(test, abs_diff(got, bps), bps / 100,
+					    "%llu Mb/s, %u bytes: %llu b/s",
+					    mbps[i], pace_packets[j], got);
+		}
+	}
 }
 
 static struct kunit_case pace_cases[] = {
 	KUNIT_CASE(pace_cost),
 	KUNIT_CASE(pace_start),
 	KUNIT_CASE(pace_burst),
+	KUNIT_CASE(pace_rates),
 	{}
 };
 

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Owns: the rules of PFC for one priority - pauses and their end, the watchdog
+ * for storms, watermarks with hysteresis. Pure, see pfc_state.h.
+ *
+ * Not here: locks, timers and frames (pfc.c).
+ */
+#include <linux/ktime.h>
+#include <linux/limits.h>
+#include <linux/minmax.h>
+#include <rocev2/pfc.h>
+#include "pfc_state.h"
+#include "testing.h"
+
+static u64 pfc_ms(u32 ms)
+{
+	return (u64)ms * NSEC_PER_MSEC;
+}
+
+/* When the pause under way is a storm, if it goes on */
+static u64 pfc_storm_at(const struct rocev2_pfc_parms *p,
+			const struct rocev2_pfc_pause *v)
+{
+	return p->detect_ms ? v->since + pfc_ms(p->detect_ms) : U64_MAX;
+}
+
+/**
+ * rocev2_pfc_pause_end() - a pause is over
+ * @v: of the priority
+ * @now: ns, when it ended; not before it began
+ *
+ * Context: any; pure. Return: ROCEV2_PFC_RESUMED, or 0 if it was not paused.
+ */
+int rocev2_pfc_pause_end(struct rocev2_pfc_pause *v, u64 now)
+{
+	if (!v->paused)
+		return 0;
+	v->paused = false;
+	v->transitions++;
+	v->total_ns += now - v->since;
+	return ROCEV2_PFC_RESUMED;
+}
+ROCEV2_EXPORT_FOR_TEST(rocev2_pfc_pause_end);
+
+/**
+ * rocev2_pfc_pause_tick() - time has passed
+ * @p: of the port
+ * @v: of the priority
+ * @now: ns, never less than before
+ *
+ * A priority that stays paused for detect_ms without a break is in a storm:
+ * pause frames count no more, until none has come for restore_ms.
+ *
+ * Context: any; pure. Return: ROCEV2_PFC_* bits.
+ */
+int rocev2_pfc_pause_tick(const struct rocev2_pfc_parms *p,
+			  struct rocev2_pfc_pause *v, u64 now)
+{
+	u64 storm_at = pfc_storm_at(p, v);
+
+	if (v->storm && now >= v->heard + pfc_ms(p->restore_ms)) {
+		v->storm = false;
+		v->restores++;
+		return ROCEV2_PFC_RESTORED;
+	}
+	if (!v->paused || now < min(storm_at, v->until))
+		return 0;
+	if (v->until < storm_at)
+		return rocev2_pfc_pause_end(v, v->until);
+	v->storm = true;
+	v->storms++;
+	return ROCEV2_PFC_STORM | rocev2_pfc_pause_end(v, now);
+}
+ROCEV2_EXPORT_FOR_TEST(rocev2_pfc_pause_tick);
+
+/**
+ * rocev2_pfc_pause_frame() - a frame named this priority
+ * @p: of the port
+ * @v: of the priority
+ * @quanta: the pause it asks for; 0 ends one
+ * @now: ns, never less than before
+ *
+ * The last frame counts, whether it makes the pause longer or shorter (IEEE
+ * 802.3 annex 31D).
+ *
+ * Context: any; pure. Return: ROCEV2_PFC_* bits.
+ */
+int rocev2_pfc_pause_frame(const struct rocev2_pfc_parms *p,
+			   struct rocev2_pfc_pause *v, u16 quanta, u64 now)
+{
+	int what = rocev2_pfc_pause_tick(p, v, now);
+
+	v->frames++;
+	if (quanta)
+		v->heard = now;
+	if (v->storm)
+		return what;
+	if (!quanta)
+		return what | rocev2_pfc_pause_end(v, now);
+	v->until = now + rocev2_pfc_quanta_ns(quanta, p->mbps);
+	if (!v->paused) {
+		v->paused = true;
+		v->since = now;
+		/* one that has just run out goes on: nobody need look */
+		what = (what & ~ROCEV2_PFC_RESUMED) | ROCEV2_PFC_PAUSED;
+	}
+	return what;
+}
+ROCEV2_EXPORT_FOR_TEST(rocev2_pfc_pause_frame);
+
+/**
+ * rocev2_pfc_pause_next() - when rocev2_pfc_pause_tick() has something to do
+ * @p: of the port
+ * @v: of the priority
+ *
+ * Context: any; pure. Return: ns; U64_MAX for never.
+ */
+u64 rocev2_pfc_pause_next(const struct rocev2_pfc_parms *p,
+			  const struct rocev2_pfc_pause *v)
+{
+	if (v->storm)
+		return v->heard + pfc_ms(p->restore_ms);
+	if (v->paused)
+		return min(v->until, pfc_storm_at(p, v));
+	return U64_MAX;
+}
+ROCEV2_EXPORT_FOR_TEST(rocev2_pfc_pause_next);
+
+/**
+ * rocev2_pfc_pause_ns() - how long it has been paused in all
+ * @v: of the priority
+ * @now: ns
+ *
+ * Context: any; pure. Return: nanoseconds.
+ */
+u64 rocev2_pfc_pause_ns(const struct rocev2_pfc_pause *v, u64 now)
+{
+	return v->total_ns + (v->paused ? now - v->since : 0);
+}
+ROCEV2_EXPORT_FOR_TEST(rocev2_pfc_pause_ns);
+
+/**
+ * rocev2_pfc_pause_verdict() - what becomes of a packet of this priority
+ * @p: of the port
+ * @v: of the priority, brought up to date
+ *
+ * Context: any; pure.
+ */
+enum rocev2_pfc_verdict
+rocev2_pfc_pause_verdict(const struct rocev2_pfc_parms *p,
+			 const struct rocev2_pfc_pause *v)
+{
+	if (v->storm)
+		return p->drop ? ROCEV2_PFC_DISCARD : ROCEV2_PFC_SEND;
+	return v->paused ? ROCEV2_PFC_WAIT : ROCEV2_PFC_SEND;
+}
+ROCEV2_EXPORT_FOR_TEST(rocev2_pfc_pause_verdict);
+
+/**
+ * rocev2_pfc_fill_next() - when an XOFF has to be sent again
+ * @p: of the port
+ * @v: of the priority
+ *
+ * At half of the pause that was asked for: one frame may get lost.
+ *
+ * Context: any; pure. Return: ns; U64_MAX for never.
+ */
+u64 rocev2_pfc_fill_next(const struct rocev2_pfc_parms *p,
+			 const struct rocev2_pfc_fill *v)
+{
+	if (!v->xoff)
+		return U64_MAX;
+	return v->asked + rocev2_pfc_quanta_ns(ROCEV2_PFC_TIME_MAX,
+					       p->mbps) / 2;
+}
+ROCEV2_EXPORT_FOR_TEST(rocev2_pfc_fill_next);
+
+/**
+ * rocev2_pfc_fill_end() - the peer may go on
+ * @v: of the priority
+ * @now: ns
+ *
+ * Context: any; pure. Return: what to ask the peer for.
+ */
+enum rocev2_pfc_ask rocev2_pfc_fill_end(struct rocev2_pfc_fill *v, u64 now)
+{
+	if (!v->xoff)
+		return ROCEV2_PFC_ASK_NOTHING;
+	v->xoff = false;
+	v->total_ns += now - v->since;
+	v->frames++;
+	return ROCEV2_PFC_ASK_XON;
+}
+ROCEV2_EXPORT_FOR_TEST(rocev2_pfc_fill_end);
+
+/**
+ * rocev2_pfc_fill_set() - so much is held now
+ * @p: of the port
+ * @m: watermarks
+ * @v: of the priority
+ * @held: bytes
+ * @now: ns, never less than before
+ *
+ * XOFF above one mark, XON at or below the other, nothing between them.
+ *
+ * Context: any; pure. Return: what to ask the peer for.
+ */
+enum rocev2_pfc_ask rocev2_pfc_fill_set(const struct rocev2_pfc_parms *p,
+					const struct rocev2_pfc_marks *m,
+					struct rocev2_pfc_fill *v, u64 held,
+					u64 now)
+{
+	if (v->xoff && held <= m->xon)
+		return rocev2_pfc_fill_end(v, now);
+	if (v->xoff ? now < rocev2_pfc_fill_next(p, v) : held <= m->xoff)
+		return ROCEV2_PFC_ASK_NOTHING;
+	if (!v->xoff)
+		v->since = now;
+	v->xoff = true;
+	v->asked = now;
+	v->frames++;
+	return ROCEV2_PFC_ASK_XOFF;
+}
+ROCEV2_EXPORT_FOR_TEST(rocev2_pfc_fill_set);
+
+/**
+ * rocev2_pfc_fill_ns() - how long the peer has been paused in all
+ * @v: of the priority
+ * @now: ns
+ *
+ * Context: any; pure. Return: nanoseconds.
+ */
+u64 rocev2_pfc_fill_ns(const struct rocev2_pfc_fill *v, u64 now)
+{
+	return v->total_ns + (v->xoff ? now - v->since : 0);
+}
+ROCEV2_EXPORT_FOR_TEST(rocev2_pfc_fill_ns);

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * PFC and QPs that send: a pause stops those of its priority and no others,
+ * ends in each of the ways there are, and nothing is left behind.
+ *
+ * End 0 sends at priority 3, end 1 at priority 0. The link is slow, 1 Mb/s, so
+ * a quantum is 512 us and the longest pause 33 s.
+ */
+#include <kunit/test.h>
+#include <linux/delay.h>
+#include <linux/etherdevice.h>
+#include "loop.h"
+
+#define PFC_LOOP_PRIO		3
+#define PFC_LOOP_QUANTUM_NS	512000LL
+
+static const struct loop_case pfc_loop_case = {
+	"pause", LOOP_CLEAN, IB_MTU_1024, false, 0xfffff0
+};
+
+static struct loop_ctx *pfc_loop_setup(struct kunit *test)
+{
+	struct loop_ctx *l = loop_setup(test, &pfc_loop_case);
+	int i;
+
+	l->dev->speed_mbps = 1;
+	l->end[0].iqp.qp->av.tclass = 26 << 2;
+	for (i = 0; i < ROCEV2_PFC_PRIORITIES; i++)
+		rocev2_pfc_set_enable(l->dev, i, true);
+	/* what the wire loses here is not to be sent again */
+	l->end[0].iqp.qp->timeout = 0;
+	l->end[1].iqp.qp->timeout = 0;
+	return l;
+}
+
+/* One WRITE of one packet from @side to the other */
+static void pfc_loop_write(struct loop_ctx *l, int side)
+{
+	struct ib_sge sge = {
+		(uintptr_t)loop_slice(&l->end[side], 0), 100, l->mr->lkey
+	};
+	struct ib_rdma_wr wr = {
+		.wr = {
+			.opcode = IB_WR_RDMA_WRITE,
+			.sg_list = &sge, .num_sge = 1,
+			.send_flags = IB_SEND_SIGNALED,
+		},
+		.remote_addr = (uintptr_t)loop_slice(&l->end[!side], 0),
+		.rkey = l->mr->rkey,
+	};
+	const struct ib_send_wr *bad;
+
+	KUNIT_ASSERT_EQ(l->test, rocev2_post_send(&l->end[side].iqp.ibqp,
+						  &wr.wr, &bad), 0);
+}
+
+static void pfc_loop_frame(struct loop_ctx *l, u8 prio, u16 quanta)
+{
+	struct rocev2_pfc pfc = { .enable = BIT(prio) };
+	struct rocev2_pfc_frame f;
+	u8 smac[ETH_ALEN] = {};
+
+	pfc.time[prio] = quanta;
+	rocev2_pfc_build(&f, smac, &pfc);
+	rocev2_pfc_input(l->dev, &f, sizeof(f));
+}
+
+static bool pfc_loop_parked(struct loop_ctx *l, int side)
+{
+	return !list_empty_careful(&l->end[side].iqp.qp->pfc_node);
+}
+
+/* A turn on the workqueue may come a little later */
+static void pfc_loop_await_parked(struct loop_ctx *l, int side)
+{
+	ktime_t end = ktime_add_ms(ktime_get(), LOOP_WAIT_MS);
+
+	while (!pfc_loop_parked(l, side) && ktime_before(ktime_get(), end))
+		usleep_range(20, 50);
+	KUNIT_ASSERT_TRUE(l->test, pfc_loop_parked(l, side));
+}
+
+static void pfc_loop_one_priority(struct kunit *test)
+{
+	struct loop_ctx *l = pfc_loop_setup(test);
+	int i;
+
+	rocev2_pfc_set_detect(l->dev, 0);
+	pfc_loop_frame(l, PFC_LOOP_PRIO, 0xffff);
+	for (i = 0; i < 10; i++)
+		pfc_loop_write(l, 0);
+	pfc_loop_await_parked(l, 0);
+	KUNIT_EXPECT_EQ(test, skb_queue_len(&l->wire), 0U);
+	/* the other end's goes */
+	pfc_loop_write(l, 1);
+	loop_await_wire(l, 1);
+	KUNIT_EXPECT_FALSE(test, pfc_loop_parked(l, 1));
+	skb_queue_purge(&l->wire);
+	/* what ends another's pause does not end this one */
+	pfc_loop_frame(l, 4, 0);
+	KUNIT_EXPECT_TRUE(test, pfc_loop_parked(l, 0));
+	pfc_loop_frame(l, PFC_LOOP_PRIO, 0);
+	loop_await_wire(l, 10);
+	KUNIT_EXPECT_FALSE(test, pfc_loop_parked(l, 0));
+	loop_teardown(l);
+}
+
+static void pfc_loop_expiry(struct kunit *test)
+{
+	struct loop_ctx *l = pfc_loop_setup(test);
+	ktime_t start = ktime_get();
+
+	pfc_loop_frame(l, PFC_LOOP_PRIO, 20);
+	pfc_loop_write(l, 0);
+	loop_await_wire(l, 1);
+	KUNIT_EXPECT_GE(test, ktime_to_ns(ktime_sub(ktime_get(), start)),
+			20 * PFC_LOOP_QUANTUM_NS);
+	KUNIT_EXPECT_EQ(test, l->dev->pfc.prio[PFC_LOOP_PRIO].pause.transitions,
+			1ULL);
+	loop_teardown(l);
+}
+
+/* Switched off, by priority or all of it: nobody waits any more */
+static void pfc_loop_off(struct kunit *test)
+{
+	struct loop_ctx *l = pfc_loop_setup(test);
+
+	rocev2_pfc_set_detect(l->dev, 0);
+	pfc_loop_frame(l, PFC_LOOP_PRIO, 0xffff);
+	pfc_loop_write(l, 0);
+	pfc_loop_await_parked(l, 0);
+	rocev2_pfc_set_enable(l->dev, PFC_LOOP_PRIO, false);
+	loop_await_wire(l, 1);
+	/* and a frame has no effect */
+	pfc_loop_frame(l, PFC_LOOP_PRIO, 0xffff);
+	pfc_loop_write(l, 0);
+	loop_await_wire(l, 2);
+	loop_teardown(l);
+}
+
+/* The watchdog: what waits is dropped, then priority 3 is as ever */
+static void pfc_loop_storm(struct kunit *test)
+{
+	struct loop_ctx *l = pfc_loop_setup(test);
+	struct rocev2_pfc_pause *pause =
+		&l->dev->pfc.prio[PFC_LOOP_PRIO].pause;
+	ktime_t end = ktime_add_ms(ktime_get(), LOOP_WAIT_MS);
+	ktime_t start = ktime_get();
+
+	pfc_loop_frame(l, PFC_LOOP_PRIO, 0xffff);
+	pfc_loop_write(l, 0);
+	while (!rocev2_stats_read(l->dev, ROCEV2_CNT_DROP_PFC_STORM) &&
+	       ktime_before(ktime_get(), end))
+		usleep_range(20, 50);
+	KUNIT_EXPECT_EQ(test,
+			rocev2_stats_read(l->dev, ROCEV2_CNT_DROP_PFC_STORM),
+			1ULL);
+	KUNIT_EXPECT_GE(test, ktime_ms_delta(ktime_get(), start), 200LL);
+	KUNIT_EXPECT_EQ(test, READ_ONCE(pause->storms), 1ULL);
+	KUNIT_EXPECT_EQ(test, skb_queue_len(&l->wire), 0U);
+	while (!READ_ONCE(pause->restores) && ktime_before(ktime_get(), end))
+		usleep_range(20, 50);
+	KUNIT_EXPECT_GE(test, ktime_ms_delta(ktime_get(), start), 200LL);
+	pfc_loop_write(l, 0);
+	loop_await_wire(l, 1);
+	loop_teardown(l);
+}
+
+/* A QP that waits can be destroyed */
+static void pfc_loop_destroy(struct kunit *test)
+{
+	struct loop_ctx *l = pfc_loop_setup(test);
+
+	rocev2_pfc_set_detect(l->dev, 0);
+	pfc_loop_frame(l, PFC_LOOP_PRIO, 0xffff);
+	pfc_loop_write(l, 0);
+	pfc_loop_await_parked(l, 0);
+	loop_teardown(l);
+}
+
+static struct kunit_case pfc_loop_cases[] = {
+	KUNIT_CASE(pfc_loop_one_priority),
+	KUNIT_CASE(pfc_loop_expiry),
+	KUNIT_CASE(pfc_loop_off),
+	KUNIT_CASE(pfc_loop_storm),
+	KUNIT_CASE(pfc_loop_destroy),
+	{}
+};
+
+static struct kunit_suite pfc_loop_suite = {
+	.name = "rocev2_pfc_loop",
+	.test_cases = pfc_loop_cases,
+};
+
+kunit_test_suite(pfc_loop_suite);
