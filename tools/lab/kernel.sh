@@ -10,6 +10,7 @@
 #	stock	Debian 12's own kernel, 6.1, with its headers
 #	h612	the 6.12 headers from backports; build only, cannot be booted
 #	san73	7.3 from Debian's source, with KUnit, KASAN, lockdep, kmemleak ...
+#	bench73	7.3 from the same source, with nothing that checks: for measuring
 # Nothing is installed on this machine.
 
 set -euo pipefail
@@ -17,7 +18,7 @@ set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
 usage() {
-	echo "usage: $0 stock|h612|san73" >&2
+	echo "usage: $0 stock|h612|san73|bench73" >&2
 	exit 2
 }
 
@@ -186,7 +187,7 @@ main() {
 	local name=${1:-} key='' fragment=$LAB_DIR/configs/${1:-}.config dir
 	case $name in
 	stock | h612) ;;
-	san73) key=$(config_key "$fragment") ;;
+	san73 | bench73) key=$(config_key "$fragment") ;;
 	*) usage ;;
 	esac
 	mkdir -p "$LAB_CACHE"
@@ -203,7 +204,7 @@ main() {
 		case $name in
 		stock) unpack_debian stock bookworm linux-image-amd64 ;;
 		h612) unpack_debian h612 bookworm-backports linux-headers-amd64 ;;
-		san73) build_source san73 trixie-backports linux-source-7.3 \
+		san73 | bench73) build_source "$name" trixie-backports linux-source-7.3 \
 			"$fragment" ;;
 		esac
 		dir=$(cached "$name" "$key")
