@@ -18,12 +18,13 @@ usage() {
 
 	SCRIPT runs as root, in the top of the repository, in every guest.
 
-	  --kernel NAME    stock (default) or san73; see kernel.sh
+	  --kernel NAME    stock (default), san73, bench73; see kernel.sh
 	  --hosts 1|2      guests; two share one wire, eth0 in each
 	  --mem SIZE       memory of a guest (2G)
 	  --smp N          CPUs of a guest (2)
 	  --timeout SEC    kill the guests after so long (600)
 	  --capture FILE   pcap of the frames on the wire
+	  --icount 1       time is instructions executed, 1 ns each; one CPU
 	  --nic MODEL      virtio (default), e1000, e1000e, igb ...
 	  --label TEXT     name of the run: files go to out/run/TEXT
 	  --append ARGS    more kernel parameters
@@ -36,7 +37,7 @@ usage() {
 
 parse() {
 	O_NAME=stock O_HOSTS=1 O_MEM=2G O_SMP=2 O_TIMEOUT=600 O_CAPTURE=''
-	O_NIC=virtio O_LABEL='' O_APPEND='' O_ALLOW='' O_INTERACTIVE=0
+	O_NIC=virtio O_LABEL='' O_APPEND='' O_ALLOW='' O_INTERACTIVE=0 O_ICOUNT=0
 	O_QEMU=() O_ENV=() O_CMD=()
 	while (($#)); do
 		case $1 in
@@ -46,6 +47,7 @@ parse() {
 		--smp) O_SMP=$2 ;;
 		--timeout) O_TIMEOUT=$2 ;;
 		--capture) O_CAPTURE=$(realpath -m "$2") ;;
+		--icount) O_ICOUNT=$2 ;;
 		--nic) O_NIC=$2 ;;
 		--label) O_LABEL=$2 ;;
 		--append) O_APPEND=$2 ;;
@@ -166,6 +168,7 @@ main() {
 	shift
 	GUEST_PID=()
 	parse "$@"
+	[[ $O_ICOUNT == 0 ]] || O_SMP=1
 	trap cleanup EXIT
 	trap 'exit 130' INT TERM
 	O_KERNEL=$("$LAB_DIR/kernel.sh" "$O_NAME")

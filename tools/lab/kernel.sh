@@ -13,6 +13,7 @@
 #	san73	7.3 from Debian's source, with KUnit, KASAN, lockdep, kmemleak ...
 #	uml61	6.1 from Debian's source as User-Mode Linux
 #	uml73	7.3 likewise, for two CPUs
+#	bench73	7.3 from the same source, with nothing that checks: for measuring
 # Nothing is installed on this machine.
 
 set -euo pipefail
@@ -20,7 +21,7 @@ set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
 usage() {
-	echo "usage: $0 stock|h612|san73|uml61|uml73" >&2
+	echo "usage: $0 stock|h612|san73|bench73|uml61|uml73" >&2
 	exit 2
 }
 
@@ -208,7 +209,7 @@ main() {
 	local name=${1:-} key='' dir
 	case $name in
 	stock | h612) ;;
-	san73 | uml61 | uml73) key=$(config_key "$name") ;;
+	san73 | bench73 | uml61 | uml73) key=$(config_key "$name") ;;
 	*) usage ;;
 	esac
 	mkdir -p "$LAB_CACHE"

@@ -1,0 +1,170 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Owns: rocebench over the driver, between two namespaces and on one device:
+# transports and operations with every byte checked, the ways to choose a
+# device, flows. In a guest.
+
+set -u
+# shellcheck source=tools/testing/rdma.sh
+. tools/testing/rdma.sh
+
+ROCEBENCH=$PWD/out/tools/rocebench
+
+rb_listens() { in_b ss -Hltn "sport = :18525" | grep -q .; }
+
+# bench NAME SERVER-OPTIONS -- CLIENT-OPTIONS
+bench() {
+	local name=$1
+	local -a srv=()
+	shift
+	while [[ $1 != -- ]]; do
+		srv+=("$1")
+		shift
+	done
+	serve_pair "$name" rb_listens "$ROCEBENCH" --once --quiet "${srv[@]}" \
+		"$@"
+}
+
+# checked NAME CLIENT-OPTIONS: with --verify, IPv4
+checked() {
+	local name=$1
+	shift
+	bench "$name" -- "$ROCEBENCH" --verify --seed 5 "$@" $IP4_B
+}
+
+transports() {
+	local op size=1,64,1000,4096,65536,1000000 n
+	n=$(full 300 40)
+	for op in send write write-imm read; do
+		checked "rc $op" -o $op -s $size -n "$n"
+	done
+	checked "rc atomic" -o atomic -n "$n"
+	checked "rc cas" -o cas -n "$n"
+	for op in send write write-imm; do
+		checked "uc $op" -t uc -o $op -s 8,1000,65536 -n "$n" -q 4
+	done
+	checked "ud send" -t ud -s 8,1000,1024 -n "$n" -q 4
+	checked "tcp send" -t tcp -s 64,65536 -n "$n"
+	checked "rc ping-pong" -P -s 1,64,8192 -n "$n"
+	checked "rc write-imm ping-pong" -P -o write-imm -s 64 -n "$n"
+	checked "uc ping-pong" -t uc -P -s 64 -n "$n"
+	checked "ud ping-pong" -t ud -P -s 64 -n "$n"
+}
+
+shapes() {
+	local n
+	n=$(full 300 40)
+	checked "lists" -l 8 -q 32 -s 64,5000 -n "$n"
+	checked "lists, few completions" -l 8 -q 64 --signal 32 -s 64 -n 200
+	checked "many QPs and threads" -Q 12 -T 3 -o write -s 3000 -n "$n"
+	checked "inline" --inline 64 -s 64 -n "$n"
+	checked "polling" --poll -s 64 -n "$n"
+	checked "duration" -D 200ms -s 4096
+	checked "path MTU" -m 512 -s 5000 -n "$n"
+	checked "traffic class" --dscp 26 --sl 3 -s 100 -n "$n"
+}
+
+ways() {
+	bench "IPv6" -- "$ROCEBENCH" --verify -n 20 $IP6_B
+	bench "by address" -i $IP4_B -- "$ROCEBENCH" --verify -n 20 -i $IP4_A \
+		$IP4_B
+	bench "by device" -d $DEV_B -- "$ROCEBENCH" --verify -n 20 -d $DEV_A \
+		$IP4_B
+	bench "rdma_cm" -- "$ROCEBENCH" --cm --verify -n 20 -Q 3 -o write $IP4_B
+	bench "rdma_cm, IPv6" -- "$ROCEBENCH" --cm --verify -n 20 -s 64 $IP6_B
+}
+
+# refused NAME TEXT SERVER-OPTIONS -- CLIENT-OPTIONS: fails, and says TEXT
+refused() {
+	local name=$1 text=$2 log
+	local -a srv=()
+	shift 2
+	while [[ $1 != -- ]]; do
+		srv+=("$1")
+		shift
+	done
+	shift
+	log=$(mktemp)
+	if run_pair "$log" rb_listens "$ROCEBENCH" --once --quiet \
+		"${srv[@]}" -- "$ROCEBENCH" "$@"; then
+		tap_fail "$name" "it went through"
+	elif grep -q "$text" "$log"; then
+		tap_ok "$name"
+	else
+		tap_fail "$name" "$(cat "$log")"
+	fi
+	rm -f "$log" "$log.srv"
+}
+
+refusals() {
+	refused "unknown device" "no RDMA device is called nosuch" \
+		-- -d nosuch $IP4_B
+	refused "unknown device on the server" \
+		"the other side says: no RDMA device is called nosuch" \
+		-d nosuch -- $IP4_B
+	refused "UD message too long" "fits one packet" -- -t ud -s 8192 $IP4_B
+	refused "MTU too large" "path MTU" -- -m 4096 $IP4_B
+	refused "empty GID index" "GID index 200" -- -g 200 $IP4_B
+}
+
+# flow_column FILE FLOW: the bytes of a flow's samples in all
+flow_bytes() { awk -F, -v f="$2" '$2 == f { n += $3 } END { print n + 0 }' "$1"; }
+
+# Two flows, the second later: the samples add up to what the summary says
+flows() {
+	local csv json f
+	csv=$(mktemp)
+	json=$(mktemp)
+	serve_pair "flows run" rb_listens \
+		"$ROCEBENCH" --sessions 2 --quiet -- \
+		"$ROCEBENCH" --seed 3 --interval 50ms --csv "$csv" \
+		--json="$json" --flow name=one,stop=400ms,size=16K \
+		--flow name=two,start=200ms,stop=600ms,op=read,size=16K \
+		$IP4_B
+	for f in one two; do
+		if [[ $(flow_bytes "$csv" $f) -gt 0 && $(flow_bytes "$csv" $f) == \
+			"$(python3 - "$json" $f <<-'EOF'
+				import json, sys
+				flows = json.load(open(sys.argv[1]))["flows"]
+				print([x["bytes"] for x in flows
+				       if x["flow"] == sys.argv[2]][0])
+			EOF
+			)" ]]; then
+			tap_ok "flow $f: samples add up"
+		else
+			tap_fail "flow $f: samples add up" \
+				"$(cat "$csv" "$json")"
+		fi
+	done
+	if awk -F, '$2 == "two" && $1 <= 200000000 { bad = 1 }
+		END { exit bad }' "$csv"; then
+		tap_ok "no sample before a flow's start"
+	else
+		tap_fail "no sample before a flow's start" "$(cat "$csv")"
+	fi
+	rm -f "$csv" "$json"
+}
+
+main() {
+	tap_begin "rocebench"
+	lab_load "$LINK_TYPE"
+	few_providers
+	ns_up 1500
+	if links_up; then tap_ok "link add"; else tap_fail "link add"; fi
+	part "transports"
+	transports
+	part "shapes"
+	shapes
+	part "ways"
+	ways
+	part "refusals"
+	refusals
+	part "flows"
+	flows
+	links_down
+	ns_down
+	tap_end
+}
+
+main
