@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Headers of frames written out by hand, priorities, and how evenly flows are
+ * spread.
+ */
+#include <linux/if_ether.h>
+#include <linux/skbuff.h>
+#include <kunit/test.h>
+#include "../conf.h"
+#include "../parse.h"
+
+/* 10.0.0.1:49153 -> 10.0.0.2:4791, UDP, DSCP 26, ECT(0) */
+#define IPV4	0x45, 0x6a, 0, 28, 0, 0, 0x40, 0, 64, 17, 0, 0,		\
+		10, 0, 0, 1, 10, 0, 0, 2, 0xc0, 0x01, 0x12, 0xb7, 0, 8, 0, 0
+#define MACS	2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2
+
+static const u8 parse_plain[] = { MACS, 0x08, 0x00, IPV4 };
+static const u8 parse_vlan[] = { MACS, 0x81, 0x00, 0xa0, 0x05, 0x08, 0x00,
+	IPV4 };
+static const u8 parse_cut[] = { MACS, 0x08, 0x00, 0x45, 0x6a };
+static const u8 parse_v6[] = { MACS, 0x86, 0xdd, 0x6c, 0x00, 0, 0, 0, 8, 17,
+	64, 0xfd, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0xfd, 0, 0, 0,
+	0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0xc0, 1, 0x12, 0xb7, 0, 8, 0, 0 };
+static const u8 parse_mac_control[] = { 1, 0x80, 0xc2, 0, 0, 1, 2, 0, 0, 0, 0,
+	2, 0x88, 0x08, 0x01, 0x01 };
+
+static void parse_one(struct kunit *test, const u8 *frame, size_t len,
+		      struct fabric_pkt *pkt)
+{
+	struct sk_buff *skb = alloc_skb(len, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, skb);
+	skb_put_data(skb, frame, len);
+	fabric_parse(skb, pkt);
+	kfree_skb(skb);
+}
+
+static void parse_frames(struct kunit *test)
+{
+	struct fabric_pkt plain, vlan, pkt;
+
+	parse_one(test, parse_plain, sizeof(parse_plain), &plain);
+	KUNIT_EXPECT_EQ(test, plain.l3, 4);
+	KUNIT_EXPECT_EQ(test, plain.dscp, 26);
+	KUNIT_EXPECT_EQ(test, plain.l3_off, 14);
+	KUNIT_EXPECT_EQ(test, plain.pcp, FABRIC_NO_PCP);
+	parse_one(test, parse_vlan, sizeof(parse_vlan), &vlan);
+	KUNIT_EXPECT_EQ(test, vlan.l3, 4);
+	KUNIT_EXPECT_EQ(test, vlan.pcp, 5);
+	KUNIT_EXPECT_EQ(test, vlan.l3_off, 18);
+	KUNIT_EXPECT_EQ(test, vlan.flow, plain.flow);
+	parse_one(test, parse_v6, sizeof(parse_v6), &pkt);
+	KUNIT_EXPECT_EQ(test, pkt.l3, 6);
+	KUNIT_EXPECT_EQ(test, pkt.dscp, 48);
+	parse_one(test, parse_cut, sizeof(parse_cut), &pkt);
+	KUNIT_EXPECT_EQ(test, pkt.l3, 0);
+	parse_one(test, parse_cut, 3, &pkt);
+	KUNIT_EXPECT_EQ(test, pkt.l3, 0);
+	parse_one(test, parse_mac_control, sizeof(parse_mac_control), &pkt);
+	KUNIT_EXPECT_TRUE(test, pkt.control);
+	KUNIT_EXPECT_FALSE(test, plain.control);
+}
+
+/* RoCE's convention: DSCP 26 is priority 3, CNPs with 48 are priority 6 */
+static void parse_prio(struct kunit *test)
+{
+	struct fabric_conf *conf = kunit_kzalloc(test, sizeof(*conf),
+						 GFP_KERNEL);
+	struct fabric_pkt pkt = { .l3 = 4, .dscp = 26, .pcp = 5 };
+
+	KUNIT_ASSERT_NOT_NULL(test, conf);
+	fabric_conf_default(conf);
+	KUNIT_EXPECT_EQ(test, fabric_parse_prio(&pkt, false, conf->dscp2prio),
+			3);
+	KUNIT_EXPECT_EQ(test, fabric_parse_prio(&pkt, true, conf->dscp2prio),
+			5);
+	pkt.dscp = 48;
+	KUNIT_EXPECT_EQ(test, fabric_parse_prio(&pkt, false, conf->dscp2prio),
+			6);
+	pkt.l3 = 0;
+	KUNIT_EXPECT_EQ(test, fabric_parse_prio(&pkt, false, conf->dscp2prio),
+			0);
+	pkt.pcp = FABRIC_NO_PCP;
+	KUNIT_EXPECT_EQ(test, fabric_parse_prio(&pkt, true, conf->dscp2prio),
+			0);
+}
+
+/* 1,024 flows that differ in the UDP source port alone, over four paths */
+static void parse_spread(struct kunit *test)
+{
+	struct fabric_flow flow = { .proto = IPPROTO_UDP,
+		.dport = cpu_to_be16(4791) };
+	int paths[4] = {}, same = 0;
+	u32 a, b;
+	int i;
+
+	flow.saddr[0] = cpu_to_be32(0x0a000001);
+	flow.daddr[0] = cpu_to_be32(0x0a000002);
+	for (i = 0; i < 1024; i++) {
+		flow.sport = cpu_to_be16(0xc000 + i);
+		a = fabric_flow_pick(fabric_flow_hash(&flow), 1, 4);
+		b = fabric_flow_pick(fabric_flow_hash(&flow), 2, 4);
+		KUNIT_ASSERT_LT(test, a, 4U);
+		paths[a]++;
+		same += a == b;
+	}
+	for (i = 0; i < 4; i++) {
+		KUNIT_EXPECT_GT(test, paths[i], 256 * 8 / 10);
+		KUNIT_EXPECT_LT(test, paths[i], 256 * 12 / 10);
+	}
+	/* switches with other seeds choose on their own: 1 in 4, 5 sigma */
+	KUNIT_EXPECT_GT(test, same, 256 - 70);
+	KUNIT_EXPECT_LT(test, same, 256 + 70);
+}
+
+static struct kunit_case parse_cases[] = {
+	KUNIT_CASE(parse_frames),
+	KUNIT_CASE(parse_prio),
+	KUNIT_CASE(parse_spread),
+	{}
+};
+
+static struct kunit_suite parse_suite = {
+	.name = "roce_fabric_parse",
+	.test_cases = parse_cases,
+};
+
+kunit_test_suite(parse_suite);

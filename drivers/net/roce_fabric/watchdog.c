@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Owns: pause storms, at the queues of a switch. A queue that has packets and
+ * has been paused without a break for the time of detection is in a storm:
+ * pauses of its priority are no longer obeyed there and, as the action says,
+ * its packets are dropped or sent. When no PFC frame has named the priority
+ * for the time of restoration, all is as before.
+ *
+ * Under fabric_lock. Not here: pauses themselves (pause.c).
+ */
+#include <linux/minmax.h>
+#include <linux/printk.h>
+#include "switch.h"
+
+static void watchdog_begin(struct fabric_port *port, u8 prio, u64 now)
+{
+	struct fabric_switch *sw = port->sw;
+	struct sk_buff_head list;
+	struct sk_buff *skb;
+
+	port->out[prio].storm = true;
+	port->out[prio].storms++;
+	port->dir.honour &= ~BIT(prio);
+	if (sw->watchdog.action == FABRIC_WATCHDOG_DROP) {
+		__skb_queue_head_init(&list);
+		fabric_switch_flush(port, BIT(prio), &list, now);
+		port->in[prio].drops[FABRIC_DROP_STORM] += skb_queue_len(&list);
+		while ((skb = __skb_dequeue(&list)))
+			fabric_engine_free(skb);
+	}
+	fabric_dir_resume(&port->dir, BIT(prio), now);
+	pr_warn_ratelimited("%s: port %u priority %u: paused for too long, its pauses are ignored\n",
+			    sw->name, port->id, prio);
+}
+
+static void watchdog_end(struct fabric_port *port, u8 prio)
+{
+	port->out[prio].storm = false;
+	port->out[prio].storms_over++;
+	port->dir.honour |= BIT(prio);
+	pr_info_ratelimited("%s: port %u priority %u: pauses are obeyed again\n",
+			    port->sw->name, port->id, prio);
+}
+
+/* Look at one queue; when to look at it again */
+static u64 watchdog_look(struct fabric_port *port, u8 prio, u64 now)
+{
+	const struct fabric_watchdog_parms *parms = &port->sw->watchdog;
+	const struct fabric_pause *pause = &port->dir.pause;
+	u64 due;
+
+	if (port->out[prio].storm) {
+		due = pause->heard[prio] + parms->restore_ns;
+		if (due > now)
+			return due;
+		watchdog_end(port, prio);
+		return U64_MAX;
+	}
+	if (!(pause->mask & port->dir.backlog & BIT(prio)) ||
+	    parms->action == FABRIC_WATCHDOG_OFF)
+		return U64_MAX;
+	due = pause->since[prio] + parms->detect_ns;
+	if (due > now)
+		return due;
+	watchdog_begin(port, prio, now);
+	return pause->heard[prio] + parms->restore_ns;
+}
+
+static void watchdog_event(struct fabric_event *ev, u64 now)
+{
+	struct fabric_switch *sw = container_of(ev, struct fabric_switch,
+						watchdog_ev);
+	u64 next = U64_MAX;
+	u32 port;
+	int prio;
+
+	for (port = 0; port < sw->ports; port++) {
+		fabric_pause_expire(&sw->port[port].dir.pause, now);
+		for (prio = 0; prio < FABRIC_PRIOS; prio++)
+			next = min(next, watchdog_look(&sw->port[port], prio,
+						       now));
+	}
+	fabric_event_set(ev, next);
+}
+
+/**
+ * fabric_watchdog_kick() - a queue that has packets is paused
+ * @sw: the switch
+ * @now: ns
+ *
+ * Context: fabric_lock.
+ */
+void fabric_watchdog_kick(struct fabric_switch *sw, u64 now)
+{
+	fabric_lock_held();
+	if (sw->watchdog.action != FABRIC_WATCHDOG_OFF &&
+	    !timerqueue_node_queued(&sw->watchdog_ev.node))
+		fabric_event_set(&sw->watchdog_ev,
+				 now + sw->watchdog.detect_ns);
+}
+
+/**
+ * fabric_watchdog_init() - nothing is paused yet
+ * @sw: the switch
+ */
+void fabric_watchdog_init(struct fabric_switch *sw)
+{
+	fabric_event_init(&sw->watchdog_ev, watchdog_event);
+}
