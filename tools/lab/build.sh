@@ -11,7 +11,7 @@ set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
 main() {
-	local name=${1:?usage: build.sh stock|h612|san73 [make arguments]}
+	local name=${1:?usage: build.sh KERNEL [make arguments]}
 	local kernel out src dir
 	local -a srcs=()
 	shift
@@ -32,6 +32,9 @@ main() {
 		[[ -e $LAB_TOP/$src ]] || rm -f "$out/$src"
 	done || true
 	say "building the modules for $(cat "$kernel/release")"
+	if grep -qs '^CONFIG_UML=y' "$kernel/config"; then
+		export ARCH=um
+	fi
 	make -C "$kernel/build" M="$out" -j"$(nproc)" ROCEV2_TESTS=1 "$@" \
 		modules >&2
 	echo "$out"

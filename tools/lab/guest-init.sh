@@ -2,13 +2,27 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Owns: a guest's life from switch_root to power off: file systems, name, lo,
-# the command in /lab/command, its exit status, the leak scan.
+# the command in /lab/command, its exit status, the leak scan. A guest is one
+# under QEMU or a User-Mode Linux.
 
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 export HOME=/root LANG=C.UTF-8 TERM=dumb
 unset LD_LIBRARY_PATH
 
 kmsg() { echo "<$1>lab: $2" >/dev/kmsg; }
+
+arg() { sed -n "s/.*$1=\([^ ]*\).*/\1/p" /proc/cmdline; }
+
+# share TAG DIR: a directory of the host that can be written.
+share() {
+	if [[ $UML == 1 ]]; then
+		# newer mount programs hand the path over in a way of their own
+		busybox mount -t hostfs -o "$(arg "lab.$1")" none "$2"
+	else
+		mount -t 9p -o trans=virtio,version=9p2000.L,cache=none,msize=262144 \
+			"lab${1#dir}" "$2"
+	fi
+}
 
 mount_all() {
 	local top=$1 dir
@@ -34,14 +48,10 @@ mount_all() {
 		{ modprobe -q configfs &&
 			mount -t configfs configfs /sys/kernel/config; }
 	mount -t cgroup2 cgroup2 /sys/fs/cgroup 2>/dev/null
-	mount -t 9p -o trans=virtio,version=9p2000.L,cache=none,msize=262144 \
-		lab /lab
+	share dir /lab
 	mkdir -p /lab/common
-	mount -t 9p -o trans=virtio,version=9p2000.L,cache=none,msize=262144 \
-		labcommon /lab/common
+	share common /lab/common
 }
-
-arg() { sed -n "s/.*$1=\([^ ]*\).*/\1/p" /proc/cmdline; }
 
 # No udev here: load what virtio and network devices ask for, nothing else.
 load_drivers() {
@@ -58,7 +68,7 @@ set_up() {
 	local top=$1
 	mount_all "$top"
 	hostname "host$HOST_ID"
-	load_drivers
+	[[ $UML == 1 ]] || load_drivers
 	echo 0 >/proc/sys/net/ipv6/conf/all/accept_dad
 	echo 0 >/proc/sys/net/ipv6/conf/default/accept_dad
 	if [[ -e /sys/class/net/eth0 ]]; then
@@ -91,6 +101,7 @@ leak_scan() {
 run_script() {
 	local status port cat_pid i
 	for port in /dev/vport*p1; do break; done
+	[[ $UML == 0 ]] || port=/lab/output.log
 	mkfifo /run/lab.out
 	cat /run/lab.out >"$port" &
 	cat_pid=$!
@@ -104,13 +115,15 @@ run_script() {
 }
 
 main() {
-	local top
+	local top tty=/dev/tty0
 	mount -t proc proc /proc
 	HOST_ID=$(arg lab.host)
 	HOSTS=$(arg lab.hosts)
 	LAB_KERNEL=$(arg lab.kernel)
 	top=$(arg lab.top)
 	LAB_KERNEL_NAME=$(arg lab.name)
+	UML=0
+	if grep -q 'User Mode Linux' /proc/cpuinfo; then UML=1; fi
 	umount /proc
 	export HOST_ID HOSTS LAB_KERNEL LAB_KERNEL_NAME
 	set_up "$top"
@@ -126,7 +139,8 @@ main() {
 	dmesg -n 7
 	if [[ -f /lab/interactive ]]; then
 		dmesg -n 5
-		setsid -c bash /lab/command </dev/ttyS0 >/dev/ttyS0 2>&1
+		[[ $UML == 1 ]] || tty=/dev/ttyS0
+		setsid -c bash /lab/command <>"$tty" >&0 2>&1
 	else
 		run_script
 		leak_scan
@@ -136,6 +150,7 @@ main() {
 	fi
 	sync
 	# QEMU runs with -no-reboot; a guest without ACPI cannot power off.
+	[[ $UML == 0 ]] || busybox poweroff -f
 	busybox reboot -f
 }
 

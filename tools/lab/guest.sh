@@ -8,6 +8,8 @@ set -euo pipefail
 . "$(dirname "$0")/common.sh"
 # shellcheck source=tools/lab/qemu.sh
 . "$LAB_DIR/qemu.sh"
+# shellcheck source=tools/lab/runs.sh
+. "$LAB_DIR/runs.sh"
 
 usage() {
 	cat >&2 <<-'EOF'
@@ -63,61 +65,12 @@ parse() {
 	done
 }
 
-# The run's directory, one run at a time in it.
-prepare_run() {
-	local host var
-	O_LABEL=${O_LABEL:-run-$$}
-	O_RUN=$LAB_TOP/out/run/$O_LABEL
-	mkdir -p "$O_RUN"
-	exec 7>"$O_RUN/lock"
-	flock -n 7 || die "another run with the label $O_LABEL is on"
-	O_TMP=$(mktemp -d)
-	rm -rf "$O_RUN"/host? "$O_RUN/common"
-	mkdir -p "$O_RUN/common"
-	[[ -z $O_CAPTURE ]] || mkdir -p "$(dirname "$O_CAPTURE")"
-	for ((host = 0; host < O_HOSTS; host++)); do
-		mkdir -p "$O_RUN/host$host"
-		: >"$O_RUN/host$host/output.log"
-		: >"$O_RUN/host$host/console.log"
-		for var in "${O_ENV[@]}"; do
-			printf 'export %s=%q\n' "${var%%=*}" "${var#*=}"
-		done >"$O_RUN/host$host/environment"
-		if [[ $O_INTERACTIVE == 1 ]]; then
-			touch "$O_RUN/host$host/interactive"
-		fi
-		printf '%q ' "${O_CMD[@]}" >"$O_RUN/host$host/command"
-	done
-}
-
-# Guests are slow enough alone: no more runs at once than this machine has
-# CPUs. The time limit counts from the start of the guest, not from here.
-take_slot() {
-	local i told=0
-	while :; do
-		for ((i = 0; i < ${LAB_SLOTS:-$(nproc)}; i++)); do
-			exec 6>"$LAB_CACHE/slot.$i"
-			flock -n 6 && return
-		done
-		((told)) || say "$O_LABEL: other guests run, waiting for my turn"
-		told=1
-		sleep 0.5
-	done
-}
-
 cleanup() {
 	local pid
 	for pid in "${GUEST_PID[@]}"; do
 		kill -9 "$pid" 2>/dev/null || true
 	done
 	[[ -z ${O_TMP:-} ]] || rm -rf "$O_TMP"
-}
-
-# Show a guest's output as it comes, until its QEMU has gone.
-follow() {
-	local host=$1 prefix=
-	[[ $O_HOSTS == 1 ]] || prefix="host$host| "
-	tail -n +1 -s 0.2 -f --pid="${GUEST_PID[host]}" \
-		"$O_RUN/host$host/output.log" 2>/dev/null | sed -u "s/^/$prefix/"
 }
 
 start_all() {
@@ -167,34 +120,12 @@ stop_all() {
 	GUEST_PID=()
 }
 
-# The run's verdict: the scripts' statuses, then the consoles.
-judge() {
-	local host dir status result=0
-	for ((host = 0; host < O_HOSTS; host++)); do
-		dir=$O_RUN/host$host
-		status=$(cat "$dir/status" "$dir/status.script" 2>/dev/null |
-			head -1)
-		if [[ -z $status ]]; then
-			say "host$host: no exit status; the end of its console:"
-			tail -n 25 "$dir/console.log" >&2
-			cat "$dir/qemu.log" >&2
-			status=125
-		elif [[ $status != 0 ]]; then
-			say "host$host: the script failed, status $status"
-		fi
-		console_clean "$dir/console.log" "host$host" "$O_ALLOW" ||
-			[[ $status != 0 ]] || status=124
-		[[ $result != 0 ]] || result=$status
-	done
-	return "$result"
-}
-
 run() {
 	local how=0 result=0
 	[[ ${#O_CMD[@]} -gt 0 ]] || usage
 	[[ $O_HOSTS == 1 || $O_HOSTS == 2 ]] || usage
 	prepare_run
-	take_slot
+	take_slot slot
 	start_all
 	wait_all || how=$?
 	if [[ $how == 2 ]]; then

@@ -4,13 +4,16 @@
 # Owns: the guest kernels. Makes sure that one is in the cache and prints the
 # directory it is in:
 #
-#	vmlinuz  lib/modules/KVER/  build  release
+#	vmlinuz  lib/modules/KVER/  build  release  config
 #
-# build is what `make -C .../build M=...` takes. Names:
+# build is what `make -C .../build M=...` takes (with ARCH=um for a kernel of
+# User-Mode Linux, whose vmlinuz is a program of the host). Names:
 #	stock	Debian 12's own kernel, 6.1, with its headers
 #	h612	the 6.12 headers from backports; build only, cannot be booted
 #	san73	7.3 from Debian's source, with KUnit, KASAN, lockdep, kmemleak ...
 #	bench73	7.3 from the same source, with nothing that checks: for measuring
+#	uml61	6.1 from Debian's source as User-Mode Linux
+#	uml73	7.3 likewise, for two CPUs
 # Nothing is installed on this machine.
 
 set -euo pipefail
@@ -18,7 +21,7 @@ set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
 usage() {
-	echo "usage: $0 stock|h612|san73|bench73" >&2
+	echo "usage: $0 stock|h612|san73|bench73|uml61|uml73" >&2
 	exit 2
 }
 
@@ -100,23 +103,30 @@ check_config() {
 	[[ $lost == 0 ]]
 }
 
+# configure SRC NAME: the architecture's defaults, then the fragments of NAME.
 configure() {
-	local src=$1 fragment=$2
+	local src=$1 name=$2 fragment
+	local -a fragments base=(x86_64_defconfig kvm_guest.config)
+	[[ $ARCH != um ]] || base=(defconfig)
+	mapfile -t fragments < <(fragments "$name")
 	(
 		cd "$src"
-		make -s x86_64_defconfig kvm_guest.config >/dev/null
-		scripts/kconfig/merge_config.sh -m .config "$fragment" >/dev/null
+		make -s "${base[@]}" >/dev/null
+		scripts/kconfig/merge_config.sh -m .config "${fragments[@]}" \
+			>/dev/null
 		make -s olddefconfig >/dev/null
 	)
-	check_config "$fragment" "$src/.config" ||
-		die "$fragment does not fit this kernel"
+	for fragment in "${fragments[@]}"; do
+		check_config "$fragment" "$src/.config" ||
+			die "$fragment does not fit this kernel"
+	done
 }
 
-# Compile in $1, one progress line for each 250 files.
+# compile SRC IMAGE: one progress line for each 250 files.
 compile() {
-	local src=$1 log=$1/../build.log start=$SECONDS
+	local src=$1 image=$2 log=$1/../build.log start=$SECONDS
 	set +e
-	nice -n 5 make -C "$src" -j"$(nproc)" bzImage modules 2>&1 |
+	nice -n 5 make -C "$src" -j"$(nproc)" "${image##*/}" modules 2>&1 |
 		tee -a "$log" | awk '
 		/^ +(CC|AS|LD|AR)/ { if (++n % 250 == 0) {
 			print "lab: " n " steps done" > "/dev/stderr" } }
@@ -132,17 +142,20 @@ strip_tree() {
 	find "$src" \( -path "$src/scripts" -o -path "$src/tools" \) -prune -o \
 		-type f \( -name '*.o' -o -name '*.a' -o -name '*.ko' -o \
 		-name '.*.cmd' -o -name '*.mod.c' \) -print0 | xargs -0 rm -f
-	rm -rf "$src"/vmlinux* "$src/Documentation" "$src/arch/x86/boot/compressed" \
+	rm -rf "$src"/vmlinux* "$src/linux" "$src/Documentation" "$src/arch/x86/boot/compressed" \
 		"$src/LICENSES" "$src/sound"
 	find "$src/drivers" "$src/fs" "$src/sound" -type f \
 		\( -name '*.c' -o -name '*.dts*' \) -delete 2>/dev/null || true
 }
 
-# build_source NAME SUITE PACKAGE FRAGMENT
+# build_source NAME SUITE PACKAGE
 build_source() {
-	local name=$1 suite=$2 pkg=$3 fragment=$4 ver dir tmp src kver
+	local name=$1 suite=$2 pkg=$3 ver dir tmp src kver
+	local image=arch/x86/boot/bzImage
+	export ARCH=x86
+	[[ $name != uml* ]] || ARCH=um image=linux
 	ver=$(lab_pkg_field "$suite" "$pkg" Version)
-	dir=$LAB_CACHE/$name-$ver-$(config_key "$fragment")
+	dir=$LAB_CACHE/$name-$ver-$(config_key "$name")
 	tmp=$dir.partial
 	src=$tmp/build
 	mkdir -p "$tmp"
@@ -155,11 +168,11 @@ build_source() {
 			tar -x -C "$src" --strip-components=1
 		touch "$tmp/unpacked"
 	fi
-	configure "$src" "$fragment"
+	configure "$src" "$name"
 	say "compiling $name ($pkg $ver): about 10 minutes on two CPUs"
-	compile "$src"
+	compile "$src" "$image"
 	kver=$(make -s -C "$src" kernelrelease)
-	cp "$src/arch/x86/boot/bzImage" "$tmp/vmlinuz"
+	cp "$src/$image" "$tmp/vmlinuz"
 	cp "$src/.config" "$tmp/config"
 	rm -rf "${tmp:?}/lib"
 	make -s -C "$src" INSTALL_MOD_PATH="$(realpath "$tmp")" modules_install >&2
@@ -170,7 +183,16 @@ build_source() {
 	mv "$tmp" "$dir"
 }
 
-config_key() { grep -v '^#[^C]*$' "$1" | sha256sum | cut -c1-12; }
+# fragments NAME: the files that say what this kernel has.
+fragments() {
+	[[ $1 != uml* ]] || echo "$LAB_DIR/configs/uml.config"
+	echo "$LAB_DIR/configs/$1.config"
+}
+
+config_key() {
+	fragments "$1" | xargs cat | grep -v '^#[^C]*$' | sha256sum |
+		cut -c1-12
+}
 
 # The newest finished directory of a kernel, empty if there is none.
 cached() {
@@ -184,10 +206,10 @@ cached() {
 }
 
 main() {
-	local name=${1:-} key='' fragment=$LAB_DIR/configs/${1:-}.config dir
+	local name=${1:-} key='' dir
 	case $name in
 	stock | h612) ;;
-	san73 | bench73) key=$(config_key "$fragment") ;;
+	san73 | bench73 | uml61 | uml73) key=$(config_key "$name") ;;
 	*) usage ;;
 	esac
 	mkdir -p "$LAB_CACHE"
@@ -204,8 +226,8 @@ main() {
 		case $name in
 		stock) unpack_debian stock bookworm linux-image-amd64 ;;
 		h612) unpack_debian h612 bookworm-backports linux-headers-amd64 ;;
-		san73 | bench73) build_source "$name" trixie-backports linux-source-7.3 \
-			"$fragment" ;;
+		uml61) build_source uml61 bookworm linux-source-6.1 ;;
+		*73) build_source "$name" trixie-backports linux-source-7.3 ;;
 		esac
 		dir=$(cached "$name" "$key")
 	fi

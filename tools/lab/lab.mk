@@ -21,3 +21,5 @@ lab-kernels: deps
 	@tools/lab/kernel.sh stock
 	@tools/lab/kernel.sh h612
 	@tools/lab/kernel.sh san73
+	@tools/lab/kernel.sh uml61
+	@tools/lab/kernel.sh uml73

@@ -2,15 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Owns: how a guest is started - the initramfs, the accelerator, the QEMU
-# command line - and what on a console counts as a failure. Sourced by
-# guest.sh.
-
-# Kernel messages that fail a run, whatever the script said.
-LAB_BAD='Call Trace|BUG[: ]|WARNING:|KASAN|UBSAN|ODEBUG|refcount_t:'
-LAB_BAD+='|possible (circular|recursive|irq lock)|INFO: task .* blocked'
-LAB_BAD+='|rcu.*(stall|Stall)|kmemleak: [1-9][0-9]* new suspected'
-LAB_BAD+='|unregister_netdevice: waiting|soft lockup|hard LOCKUP|Oops'
-LAB_BAD+='|general protection fault|Kernel panic|sleeping function called'
+# command line. Sourced by guest.sh.
 
 # initramfs KERNELDIR: path of its initramfs, made when it is not there.
 initramfs() {
@@ -156,19 +148,4 @@ start_guest() {
 		>"$dir/qemu.log" 2>&1 &
 	# shellcheck disable=SC2034
 	GUEST_PID[host]=$!
-}
-
-# console_clean FILE LABEL [ALLOW]: true if no message on it fails the run.
-console_clean() {
-	local file=$1 label=$2 allow=${3:-} bad
-	bad=$(grep -nE "$LAB_BAD" "$file" || true)
-	if [[ -n $allow ]]; then
-		bad=$(grep -vE "$allow" <<<"$bad" || true)
-	fi
-	[[ -n $bad ]] || return 0
-	say "$label: the kernel complained, $file:"
-	grep -nE -B3 -A40 "$(head -1 <<<"${bad#*:}" |
-		sed 's/[][\.*^$+?(){}|/]/\\&/g')" "$file" | head -n 70 >&2
-	say "$label: $(wc -l <<<"$bad") line(s) that fail the run"
-	return 1
 }

@@ -6,7 +6,7 @@
 #
 #	run.sh all | kunit | verbs | interop | stress | tools | kernels |
 #		functional | admin | placement | firewall | inject | loss |
-#		life | field | san | kverbs | odp | failslab
+#		life | field | san | kverbs | odp | failslab | kunit-uml
 #
 # FULL=1 runs the long forms. SEED=N repeats a hostile run.
 
@@ -71,11 +71,12 @@ rocetest() {
 # boot LABEL KERNEL LIMIT OPTIONS -- COMMAND: one guest run and its verdict.
 boot() {
 	local label=$TARGET-$1 kernel=$2 limit=$3 start=$SECONDS status=0 host
-	local log=out/run/$label.log
+	local log=out/run/$label.log runner=guest.sh
 	shift 3
+	[[ $kernel != uml* ]] || runner=uml.sh
 	step "$label starts"
 	rm -f "out/run/$label"/host?/results.tsv
-	tools/lab/guest.sh run --kernel "$kernel" --label "$label" \
+	"tools/lab/$runner" run --kernel "$kernel" --label "$label" \
 		--timeout "$(scaled "$limit")" \
 		--env FULL="$FULL" \
 		--env LINK_TYPE="${LINK_TYPE:-rocev2}" \
@@ -161,6 +162,15 @@ verbs() {
 	tally verbs-stock verbs-san73
 }
 
+# The same suites without an emulator or sanitizers: for while one works.
+kunit_uml() {
+	local name
+	for name in uml61 uml73; do
+		build "$name" || continue
+		boot "$name" "$name" 300 -- bash tools/testing/kunit/test.sh
+	done
+}
+
 kernels() {
 	local name
 	for name in stock h612 san73; do
@@ -212,6 +222,7 @@ one() {
 	case $PART in
 	kernels) kernels ;;
 	tools) tools_part ;;
+	kunit-uml) kunit_uml ;;
 	kunit | kverbs | failslab)
 		build san73
 		san "$PART" 900 "$PART"
