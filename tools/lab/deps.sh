@@ -9,7 +9,8 @@ set -euo pipefail
 PACKAGES=(
 	# building kernels, modules and tools
 	gcc gcc-12 make flex bison bc cpio kmod rsync xz-utils libelf-dev
-	libssl-dev libc6-dev libibverbs-dev librdmacm-dev pkg-config perl
+	libssl-dev libc6-dev libibverbs-dev librdmacm-dev libjson-c-dev pkg-config
+	perl
 	# guests
 	qemu-system-x86 busybox-static
 	# verbs programs
@@ -19,7 +20,7 @@ PACKAGES=(
 	python3-scapy tshark tcpdump
 	# used by tests inside guests
 	iproute2 nftables iputils-ping ethtool strace procps util-linux bsdextrautils udev
-	nvme-cli fio iperf3
+	nvme-cli fio iperf3 jq
 	# checks
 	sparse shellcheck ca-certificates curl
 )

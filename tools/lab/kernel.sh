@@ -11,9 +11,9 @@
 #	stock	Debian 12's own kernel, 6.1, with its headers
 #	h612	the 6.12 headers from backports; build only, cannot be booted
 #	san73	7.3 from Debian's source, with KUnit, KASAN, lockdep, kmemleak ...
+#	bench73	7.3 from the same source, with nothing that checks: for measuring
 #	uml61	6.1 from Debian's source as User-Mode Linux
 #	uml73	7.3 likewise, for two CPUs
-#	bench73	7.3 from the same source, with nothing that checks: for measuring
 # Nothing is installed on this machine.
 
 set -euo pipefail

@@ -2,11 +2,15 @@
 #
 # Owns: the make targets of the lab. Included by the top Makefile.
 
-.PHONY: demo shell deps lab-kernels
+.PHONY: demo bench shell deps lab-kernels
 
 # the main job: two hosts, stock programs, every ICRC checked
 demo:
 	@tools/demo/demo.sh
+
+# rocev2, rxe, siw and TCP side by side: instructions and speed, the goals
+bench: deps
+	@tools/bench/bench.sh
 
 # a guest with the module loaded and a prompt; KERNEL=san73 for the sanitizers
 shell: deps

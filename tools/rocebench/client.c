@@ -36,7 +36,7 @@ static void *progress_run(void *arg)
 		now = rb_now();
 		fprintf(stderr, "\r%5llu s  %12.2f MB/s  %12llu op/s ",
 			(unsigned long long)((now - start) / RB_NSEC),
-			(n - seen) * 1e-6 * pr->s->p.size,
+			(n - seen) * (pr->s->p.size / 1e6),
 			(unsigned long long)(n - seen));
 		seen = n;
 	}
@@ -70,7 +70,7 @@ static struct json_object *client_test(const struct rb_opts *o,
 				       struct rb_session *s)
 {
 	struct progress pr = { .on = false };
-	struct json_object *server = NULL, *obj = NULL, *said;
+	struct json_object *server = NULL, *obj = NULL;
 	int r = rb_session_offer(s);
 
 	if (!r) {
@@ -80,8 +80,6 @@ static struct json_object *client_test(const struct rb_opts *o,
 		progress_stop(&pr);
 		if (!r)
 			r = rb_session_end(s, &server);
-		else if (s->in && (said = rb_ctl_recv(s)))
-			json_object_put(said);
 	}
 	if (r) {
 		fprintf(stderr, "rocebench: %s\n", s->why);

@@ -263,17 +263,48 @@ static int opts_flag(struct rb_opts *o, int c)
 	return 1;
 }
 
+/* A --flow or a --flows; looked at when all other options are known */
+struct opts_flow {
+	const char *text;
+	bool file;
+};
+
 static int opts_complain(const char *why)
 {
 	fprintf(stderr, "rocebench: %s\n", why);
 	return -1;
 }
 
+static int opts_flows(struct rb_opts *o, const struct opts_flow *flows, int n)
+{
+	char why[768];
+	int i, err;
+
+	for (i = 0; i < n; i++) {
+		if (flows[i].file) {
+			err = rb_parse_flow_file(flows[i].text, o, why,
+						 sizeof(why));
+		} else {
+			o->flows = realloc(o->flows, (o->nflows + 1) *
+					   sizeof(*o->flows));
+			if (!o->flows)
+				abort();
+			err = rb_parse_flow(flows[i].text, o,
+					    &o->flows[o->nflows], why,
+					    sizeof(why));
+			o->nflows += !err;
+		}
+		if (err)
+			return opts_complain(why);
+	}
+	return 0;
+}
+
 /* What can only be said when all options are known */
-static int opts_finish(struct rb_opts *o, const char **flows, int n)
+static int opts_finish(struct rb_opts *o, const struct opts_flow *flows, int n)
 {
 	struct rb_parms *p = &o->parms;
-	char why[768];
+	char why[256];
 	int i;
 
 	if (!p->seeded &&
@@ -284,18 +315,8 @@ static int opts_finish(struct rb_opts *o, const char **flows, int n)
 	if (!o->nsizes)
 		o->nsizes = 1;
 	p->size = o->sizes[0];
-	for (i = 0; i < n; i++) {
-		o->flows = realloc(o->flows,
-				   (o->nflows + 1) * sizeof(*o->flows));
-		if (!o->flows)
-			abort();
-		if (*flows[i] == '@' ?
-		    rb_parse_flow_file(flows[i] + 1, o, why, sizeof(why)) :
-		    rb_parse_flow(flows[i], o, &o->flows[o->nflows], why,
-				  sizeof(why)))
-			return opts_complain(why);
-		o->nflows += *flows[i] != '@';
-	}
+	if (opts_flows(o, flows, n))
+		return -1;
 	for (i = 0; i < o->nsizes && !n; i++) {
 		p->size = o->sizes[i];
 		if (rb_parms_check(p, why, sizeof(why)))
@@ -320,41 +341,48 @@ static const char *opts_name(int c)
 	return "?";
 }
 
+static int opts_info(int c)
+{
+	if (c == 'h')
+		fputs(opts_help, stdout);
+	else
+		printf("rocebench %d\n", RB_VERSION);
+	return 1;
+}
+
+static int opts_one(struct rb_opts *o, int c, const char *arg)
+{
+	int r = opts_flag(o, c);
+
+	if (r == 1)
+		r = opts_parm(o, c, arg);
+	if (r == 1)
+		r = opts_other(o, c, arg);
+	if (r < 0)
+		fprintf(stderr, "rocebench: --%s %s: not a value for it; see --help\n",
+			opts_name(c), arg);
+	else if (r > 0)
+		fprintf(stderr, "rocebench: --help lists the options\n");
+	return r ? -1 : 0;
+}
+
 /* rb_opts_parse - 0: go on, 1: all is said, -1: wrong, and why was said */
 int rb_opts_parse(int argc, char **argv, struct rb_opts *o)
 {
-	const char **flows = calloc(argc, sizeof(*flows));
-	int c, r = 0, n = 0;
+	struct opts_flow *flows = calloc(argc, sizeof(*flows));
+	int c, r = flows ? 0 : -1, n = 0;
 
 	opts_defaults(o);
 	while (!r && (c = getopt_long(argc, argv, opts_short, opts_long,
 				      NULL)) != -1) {
 		if (c == 'h' || c == 'V') {
-			if (c == 'h')
-				fputs(opts_help, stdout);
-			else
-				printf("rocebench %d\n", RB_VERSION);
-			free(flows);
-			return 1;
+			r = opts_info(c);
+		} else if (c == OPT_FLOW || c == OPT_FLOWS) {
+			flows[n].text = optarg;
+			flows[n++].file = c == OPT_FLOWS;
+		} else {
+			r = opts_one(o, c, optarg);
 		}
-		if (c == OPT_FLOW || c == OPT_FLOWS) {
-			/* optarg is part of argv: the byte before is '=' or 0 */
-			flows[n++] = c == OPT_FLOW ? optarg : NULL;
-			if (c == OPT_FLOWS &&
-			    asprintf((char **)&flows[n - 1], "@%s", optarg) < 0)
-				abort();
-			continue;
-		}
-		r = opts_flag(o, c);
-		if (r == 1)
-			r = opts_parm(o, c, optarg);
-		if (r == 1)
-			r = opts_other(o, c, optarg);
-		if (r < 0)
-			fprintf(stderr, "rocebench: --%s %s: not a value for it; see --help\n",
-				opts_name(c), optarg);
-		else if (r > 0)
-			fprintf(stderr, "rocebench: --help lists the options\n");
 	}
 	if (!r && optind < argc)
 		o->local.peer = argv[optind++];
@@ -366,5 +394,5 @@ int rb_opts_parse(int argc, char **argv, struct rb_opts *o)
 	if (!r)
 		r = opts_finish(o, flows, n);
 	free(flows);
-	return r ? -1 : 0;
+	return r;
 }

@@ -46,17 +46,15 @@ static uint64_t run_id(const struct rb_qp *q, uint64_t seq)
 /* Sleep until a completion may be there: 1 yes, 0 the time is up */
 static int run_sleep(struct rb_worker *w)
 {
-	uint64_t now, until = w->give_up;
+	uint64_t now = w->end || w->give_up ? rb_now() : 0;
+	uint64_t until = w->end > now ? w->end : w->give_up;
 	struct ibv_cq *cq;
 	void *ctx;
 
-	if (w->end || until) {
+	if (until) {
 		struct pollfd pfd = { .fd = w->chan->fd, .events = POLLIN };
 		struct timespec ts;
 
-		now = rb_now();
-		if (w->end > now)
-			until = w->end;
 		if (until <= now)
 			return 0;
 		ts.tv_sec = (until - now) / RB_NSEC;

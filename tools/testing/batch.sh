@@ -11,7 +11,7 @@ set -u
 # What a subject that broke off left behind must not break the next.
 clean_up() {
 	local link ns mod
-	pkill -9 rocetest 2>/dev/null
+	pkill -9 -x "rocetest|rocebench" 2>/dev/null
 	for link in $(rdma link show 2>/dev/null |
 		sed -n 's/^link \([^/]*\).*/\1/p'); do
 		rdma link delete "$link" 2>/dev/null

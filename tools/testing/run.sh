@@ -6,7 +6,8 @@
 #
 #	run.sh all | kunit | verbs | interop | stress | tools | kernels |
 #		functional | admin | placement | firewall | inject | loss |
-#		life | field | san | kverbs | odp | failslab | kunit-uml
+#		life | field | san | kverbs | odp | failslab | kunit-uml |
+#		rocebench
 #
 # FULL=1 runs the long forms. SEED=N repeats a hostile run.
 
@@ -187,6 +188,10 @@ tools_part() {
 		cat "$log"
 		result "tools build without a warning" 0 bool false
 	fi
+	step "rocebench without RDMA"
+	rm -f "out/run/$TARGET-rocebench-0.tsv"
+	TAP_RESULTS=out/run/$TARGET-rocebench-0.tsv \
+		bash tools/testing/rocebench/host.sh || true
 	if tools/demo/icrc_check.py --self-test >"$log" 2>&1; then
 		result "ICRC checker: self-test" 1 bool true
 	else
@@ -209,7 +214,7 @@ all() {
 		"${more[@]}" >"out/run/$TARGET-san73.out" 2>&1 &
 	VERBS_ROUNDS=${VERBS_ROUNDS:-$([[ $FULL == 1 ]] || echo 1)} \
 		stock stock 2700 placement verbs functional firewall inject \
-		loss stress odp "${rest[@]}"
+		loss stress odp rocebench "${rest[@]}"
 	stock life 2400 life field
 	interop
 	step "waiting for the sanitizers"
@@ -238,8 +243,9 @@ one() {
 		;;
 	verbs) verbs ;;
 	functional | admin | placement | firewall | inject | loss | stress | \
-		life | field | odp)
+		life | field | odp | rocebench)
 		build stock
+		make -s tools >&2
 		stock "$PART" 900 "$PART"
 		;;
 	*)
