@@ -8,7 +8,7 @@ KDIR ?= /lib/modules/$(KVER)/build
 VERSION := $(shell sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' dkms.conf)
 
 PARTS := kunit verbs interop stress tools kernels functional admin placement \
-	firewall inject loss life field san kverbs odp failslab kunit-uml \
+	firewall inject loss life field pfc san kverbs odp failslab kunit-uml \
 	rocebench
 
 .PHONY: all modules tools clean check test $(addprefix test-,$(PARTS)) \
@@ -44,8 +44,7 @@ check:
 
 ## all tests; or test-PART with PART one of: kunit verbs interop stress
 ## tools kernels functional admin placement firewall inject loss life field
-## san kverbs odp failslab kunit-uml \
-	rocebench
+## pfc san kverbs odp failslab kunit-uml rocebench
 test: deps
 	@tools/testing/run.sh all
 

@@ -215,7 +215,7 @@ all() {
 	VERBS_ROUNDS=${VERBS_ROUNDS:-$([[ $FULL == 1 ]] || echo 1)} \
 		stock stock 2700 placement verbs functional firewall inject \
 		loss stress odp rocebench "${rest[@]}"
-	stock life 2400 life field
+	stock life 2400 life field pfc
 	interop
 	step "waiting for the sanitizers"
 	wait
@@ -239,11 +239,11 @@ one() {
 	san)
 		build san73
 		san san73 2400 kunit admin placement functional kverbs odp \
-			failslab inject stress life field verbs
+			failslab inject stress life field pfc verbs
 		;;
 	verbs) verbs ;;
 	functional | admin | placement | firewall | inject | loss | stress | \
-		life | field | odp | rocebench)
+		life | field | odp | pfc | rocebench)
 		build stock
 		make -s tools >&2
 		stock "$PART" 900 "$PART"

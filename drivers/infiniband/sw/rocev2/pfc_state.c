@@ -69,6 +69,8 @@ int rocev2_pfc_pause_tick(const struct rocev2_pfc_parms *p,
 		return rocev2_pfc_pause_end(v, v->until);
 	v->storm = true;
 	v->storms++;
+	/* silence counts from here, however long ago the last frame came */
+	v->heard = now;
 	return ROCEV2_PFC_STORM | rocev2_pfc_pause_end(v, now);
 }
 ROCEV2_EXPORT_FOR_TEST(rocev2_pfc_pause_tick);

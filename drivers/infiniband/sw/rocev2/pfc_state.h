@@ -32,7 +32,9 @@ struct rocev2_pfc_pause {
 	bool storm;		/* never along with @paused */
 	u64 since;		/* ns; paused without a break since */
 	u64 until;		/* ns; by the last frame */
-	u64 heard;		/* ns; of the last frame that asked for a pause */
+	u64 heard;		/* ns; of the last frame that asked for a pause,
+				 * in a storm not before its start
+				 */
 
 	u64 frames;		/* that named the priority */
 	u64 transitions;	/* from paused to not paused */

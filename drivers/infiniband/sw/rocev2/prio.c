@@ -75,15 +75,20 @@ ROCEV2_EXPORT_FOR_TEST(rocev2_prio_choose);
  */
 static u8 prio_dcb(struct net_device *ndev, struct dcb_ieee_app_dscp_map *dcb)
 {
-	struct dcb_app app = {
+	struct dcb_app udp = {
 		.selector = IEEE_8021QAZ_APP_SEL_DGRAM,
+		.protocol = ROCEV2_UDP_PORT,
+	};
+	struct dcb_app any = {
+		.selector = IEEE_8021QAZ_APP_SEL_ANY,
 		.protocol = ROCEV2_UDP_PORT,
 	};
 
 	if (!ndev->dcbnl_ops)
 		return 0;
 	dcb_ieee_getapp_dscp_prio_mask_map(ndev, dcb);
-	return dcb_ieee_getapp_mask(ndev, &app);
+	return dcb_ieee_getapp_mask(ndev, &udp) ?:
+	       dcb_ieee_getapp_mask(ndev, &any);
 }
 #else
 struct dcb_ieee_app_dscp_map {

@@ -213,6 +213,24 @@ static void pfc_watchdog(struct kunit *test)
 			ROCEV2_PFC_PAUSED);
 }
 
+/* One frame of a slow link is enough: 65,535 quanta of 512 us */
+static void pfc_watchdog_single(struct kunit *test)
+{
+	struct rocev2_pfc_parms p = pfc_parms;
+	struct rocev2_pfc_pause v = {};
+	const u64 ms = NSEC_PER_MSEC, t = NSEC_PER_SEC;
+
+	p.mbps = 1;
+	rocev2_pfc_pause_frame(&p, &v, 0xffff, t);
+	KUNIT_EXPECT_EQ(test, rocev2_pfc_pause_next(&p, &v), t + 200 * ms);
+	KUNIT_EXPECT_EQ(test, rocev2_pfc_pause_tick(&p, &v, t + 200 * ms),
+			ROCEV2_PFC_STORM | ROCEV2_PFC_RESUMED);
+	KUNIT_EXPECT_EQ(test, rocev2_pfc_pause_tick(&p, &v, t + 400 * ms - 1),
+			0);
+	KUNIT_EXPECT_EQ(test, rocev2_pfc_pause_tick(&p, &v, t + 400 * ms),
+			ROCEV2_PFC_RESTORED);
+}
+
 static void pfc_watchdog_knobs(struct kunit *test)
 {
 	struct rocev2_pfc_parms p = pfc_parms;
@@ -403,6 +421,7 @@ static struct kunit_case pfc_cases[] = {
 	KUNIT_CASE(pfc_quanta),
 	KUNIT_CASE(pfc_pause),
 	KUNIT_CASE(pfc_watchdog),
+	KUNIT_CASE(pfc_watchdog_single),
 	KUNIT_CASE(pfc_watchdog_knobs),
 	KUNIT_CASE(pfc_marks),
 	KUNIT_CASE(pfc_knobs),
