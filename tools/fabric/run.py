@@ -81,7 +81,7 @@ def run_case(experiment, case, folder):
     with open(os.path.join(folder, "run.log"), "w", encoding="utf-8") as log:
         begin = time.monotonic()
         done = subprocess.run(
-            ["nice", "-n", "19", f"{TOP}/tools/lab/uml.sh", "run",
+            ["nice", "-n", os.environ.get("FABRIC_NICE", "10"), f"{TOP}/tools/lab/uml.sh", "run",
              "--time-travel",
              "--kernel", os.environ.get("FABRIC_KERNEL", "uml61"),
              "--mem", "3G", "--seed", str(case.seed), "--label", label,

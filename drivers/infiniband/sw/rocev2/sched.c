@@ -111,6 +111,22 @@ static void sched_cnp(struct rocev2_qp *qp)
 	local_bh_enable();
 }
 
+/* What of @todo may leave now, a burst at most; with bottom halves off */
+static enum sched_result sched_burst(struct rocev2_qp *qp, int *todo)
+{
+	/* write_space marks both bits again when there is room (D8) */
+	if (!rocev2_net_can_send(qp))
+		goto wait;
+	/* so does the end of a pause; a datagram has its own address */
+	if (!rocev2_qp_is_dgram(qp) && rocev2_pfc_park(qp, &qp->av))
+		goto wait;
+	*todo = sched_pace(qp, *todo);
+	return *todo ? sched_send(qp, todo) : SCHED_ON;
+wait:
+	*todo = 0;
+	return SCHED_ON;
+}
+
 /* One turn; returns what is left of its work, and the CPU it belongs on */
 static int sched_turn(struct rocev2_qp *qp, int *cpu)
 {
@@ -137,18 +153,12 @@ static int sched_turn(struct rocev2_qp *qp, int *cpu)
 		sched_cnp(qp);
 	todo &= ~ROCEV2_TODO_CNP;
 	for (n = 0; todo && n < ROCEV2_TURN_BURSTS; n++) {
-		/* write_space marks both bits again when there is room (D8) */
-		if (!rocev2_net_can_send(qp))
-			return 0;
-		/* so does the end of a pause; a datagram has its own address */
-		if (!rocev2_qp_is_dgram(qp) && rocev2_pfc_park(qp, &qp->av))
-			return 0;
-		todo = sched_pace(qp, todo);
-		if (!todo)
-			return 0;
-		/* one CPU from the look at its queues until they have it */
+		/*
+		 * One CPU from the look at its queues until they have it, and
+		 * no softirq between the look at the clock and the packet
+		 */
 		local_bh_disable();
-		res = sched_send(qp, &todo);
+		res = sched_burst(qp, &todo);
 		local_bh_enable();
 		if (res == SCHED_ELSEWHERE)
 			*cpu = qp->tx_cpu;
