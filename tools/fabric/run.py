@@ -3,16 +3,18 @@
 """Owns: running experiments in User-Mode Linux with virtual time, their files
 in out/fabric/ID, their verdicts and pictures.
 
-usage: run.py [--full] [--again] [--judge] [--list] [ID[/CASE]...]
+usage: run.py [--full] [--again] [--judge] [--list] [--jobs N] [ID[/CASE]...]
 
 --again   runs the first case of each experiment a second time and compares
           every CSV file byte by byte
 --judge   runs nothing: verdicts and pictures from the files that are there
+--jobs    so many machines at once; as many as there are CPUs
 
 Prints TAP; the results go to TAP_RESULTS (tools/testing/lib.sh's format).
 """
 
 import argparse
+from concurrent import futures
 import filecmp
 import glob
 import importlib
@@ -81,8 +83,7 @@ def run_case(experiment, case, folder):
     with open(os.path.join(folder, "run.log"), "w", encoding="utf-8") as log:
         begin = time.monotonic()
         done = subprocess.run(
-            ["nice", "-n", os.environ.get("FABRIC_NICE", "10"), f"{TOP}/tools/lab/uml.sh", "run",
-             "--time-travel",
+            [f"{TOP}/tools/lab/uml.sh", "run", "--time-travel",
              "--kernel", os.environ.get("FABRIC_KERNEL", "uml61"),
              "--mem", "3G", "--seed", str(case.seed), "--label", label,
              "--timeout", str(case.limit), "--",
@@ -103,39 +104,68 @@ def same_csv(one, two):
             not filecmp.cmp(f"{one}/{name}", f"{two}/{name}", shallow=False)]
 
 
-def run_again(tap, module, case, folder):
+class Job:
+    """A case that is run, or was: `okay` is a future where it runs now."""
+
+    def __init__(self, module, case, again=False):
+        self.module, self.case, self.again = module, case, again
+        self.folder = os.path.join(OUT, module.ID, case.name)
+        if again:
+            self.folder += ".again"
+        self.okay = None
+
+    def start(self, pool):
+        self.okay = pool.submit(self.run)
+
+    def run(self):
+        begin = time.monotonic()
+        okay = run_case(self.module.ID, self.case, self.folder)
+        print(f"# {self.module.ID} {os.path.basename(self.folder)}: "
+              f"{time.monotonic() - begin:.0f} s", flush=True)
+        return okay
+
+    def ran(self):
+        if self.okay is None:
+            return os.path.exists(f"{self.folder}/flows.csv")
+        return self.okay.result()
+
+
+def plan(wanted, full, again):
+    """All jobs, by experiment."""
+    jobs = {}
+    for name, only in wanted.items():
+        module = load(name)
+        todo = [case for case in module.cases(full)
+                if not only or case.name in only]
+        jobs[name] = [Job(module, case) for case in todo]
+        if again and todo:
+            jobs[name].append(Job(module, todo[0], again=True))
+    return jobs
+
+
+def compare(tap, job):
     """The same once more: nothing may differ."""
-    again = folder + ".again"
-    okay = run_case(module.ID, case, again)
-    differ = same_csv(folder, again) if okay else ["run failed"]
+    differ = same_csv(job.folder[:-len(".again")], job.folder) \
+        if job.ran() else ["the run failed"]
     for name in differ:
         print(f"# differs: {name}")
-    tap.verdict(Verdict(f"{module.ID}: a second run of {case.name} gives the "
-                        "same bytes", len(differ), "files", not differ))
+    tap.verdict(Verdict(f"{job.module.ID}: a second run of {job.case.name} "
+                        "gives the same bytes", len(differ), "files",
+                        not differ))
 
 
-def experiment(tap, name, args, only):
-    module = load(name)
-    print(f"# {module.ID}: {module.TITLE}", flush=True)
-    runs = {}
-    for i, case in enumerate(module.cases(args.full)):
-        if only and case.name not in only:
-            continue
-        folder = os.path.join(OUT, module.ID, case.name)
-        begin = time.monotonic()
-        if args.judge:
-            okay = os.path.exists(f"{folder}/flows.csv")
-        else:
-            okay = run_case(module.ID, case, folder)
-            print(f"# {module.ID} {case.name}: "
-                  f"{time.monotonic() - begin:.0f} s", flush=True)
-        if not okay:
-            tap.verdict(Verdict(f"{module.ID}: {case.name} ran", 0, "bool",
+def conclude(tap, jobs):
+    """Verdicts and pictures of an experiment, when all of it has run."""
+    module, runs = jobs[0].module, {}
+    for job in jobs:
+        if not job.ran():
+            tap.verdict(Verdict(f"{module.ID}: {job.case.name} ran", 0, "bool",
                                 False))
-            continue
-        runs[case.name] = results.Run(case, folder)
-        if args.again and i == 0:
-            run_again(tap, module, case, folder)
+        elif job.again:
+            compare(tap, job)
+        else:
+            runs[job.case.name] = results.Run(job.case, job.folder)
+    print(f"# {module.ID}: {module.TITLE}", flush=True)
     if not runs:
         return
     for found in module.judge(runs):
@@ -151,6 +181,7 @@ def main():
     parser.add_argument("--again", action="store_true")
     parser.add_argument("--judge", action="store_true")
     parser.add_argument("--list", action="store_true")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("which", nargs="*")
     args = parser.parse_args()
     wanted = {}
@@ -164,8 +195,14 @@ def main():
                   [case.name for case in module.cases(args.full)])
         return 0
     tap = Tap()
-    for name, only in wanted.items():
-        experiment(tap, name, args, only)
+    jobs = plan(wanted, args.full, args.again and not args.judge)
+    with futures.ThreadPoolExecutor(args.jobs) as pool:
+        if not args.judge:
+            for job in (job for some in jobs.values() for job in some):
+                job.start(pool)
+        for some in jobs.values():
+            if some:
+                conclude(tap, some)
     return tap.end()
 
 

@@ -7,7 +7,7 @@
 #	run.sh all | kunit | verbs | interop | stress | tools | kernels |
 #		functional | admin | placement | firewall | inject | loss |
 #		life | field | san | kverbs | odp | failslab | kunit-uml |
-#		rocebench
+#		rocebench | fabric
 #
 # FULL=1 runs the long forms. SEED=N repeats a hostile run.
 
@@ -128,6 +128,16 @@ san() {
 		-- bash tools/testing/batch.sh "$@"
 }
 
+# The experiments' short form; TAP of its own, results among those of here.
+fabric() {
+	build uml61 || return 0
+	make -s tools >&2
+	local -a form=(--again)
+	[[ $FULL == 0 ]] || form+=(--full)
+	step "the fabric's experiments, in virtual time"
+	TAP_RESULTS=$LOCAL tools/fabric/run.py "${form[@]}" || true
+}
+
 interop() {
 	boot interop stock 1500 --hosts 2 -- bash tools/testing/interop/test.sh
 }
@@ -192,6 +202,15 @@ tools_part() {
 	rm -f "out/run/$TARGET-rocebench-0.tsv"
 	TAP_RESULTS=out/run/$TARGET-rocebench-0.tsv \
 		bash tools/testing/rocebench/host.sh || true
+	local name
+	for name in stats model fluid headroom; do
+		if "tools/fabric/$name.py" --self-test >"$log" 2>&1; then
+			result "fabric's $name: self-test" 1 bool true
+		else
+			cat "$log"
+			result "fabric's $name: self-test" 0 bool false
+		fi
+	done
 	if tools/demo/icrc_check.py --self-test >"$log" 2>&1; then
 		result "ICRC checker: self-test" 1 bool true
 	else
@@ -217,6 +236,7 @@ all() {
 		loss stress odp rocebench "${rest[@]}"
 	stock life 2400 life field pfc
 	interop
+	fabric
 	step "waiting for the sanitizers"
 	wait
 	cat "out/run/$TARGET-san73.out"
@@ -226,6 +246,7 @@ all() {
 one() {
 	case $PART in
 	kernels) kernels ;;
+	fabric) fabric ;;
 	tools) tools_part ;;
 	kunit-uml) kunit_uml ;;
 	kunit | kverbs | failslab)
