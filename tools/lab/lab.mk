@@ -28,3 +28,12 @@ lab-kernels: deps
 	@tools/lab/kernel.sh san73
 	@tools/lab/kernel.sh uml61
 	@tools/lab/kernel.sh uml73
+
+# the fabric's experiments in virtual time; ONLY="x1 x2/n4" for some
+fabric: deps
+	@tools/fabric/run.sh $(ONLY)
+
+# verdicts and figures again, from the runs that are there
+fabric-figures: deps
+	@tools/fabric/run.sh --judge $(ONLY)
+	@tools/fabric/figures.sh

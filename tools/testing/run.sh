@@ -129,6 +129,16 @@ san() {
 		-- bash tools/testing/batch.sh "$@"
 }
 
+# The experiments' short form; TAP of its own, results among those of here.
+fabric() {
+	build uml61 || return 0
+	make -s tools >&2
+	local -a form=(--again)
+	[[ $FULL == 0 ]] || form+=(--full)
+	step "the fabric's experiments, in virtual time"
+	TAP_RESULTS=$LOCAL tools/fabric/run.py "${form[@]}" || true
+}
+
 interop() {
 	boot interop stock 1500 --hosts 2 -- bash tools/testing/interop/test.sh
 }
@@ -209,7 +219,7 @@ kernels() {
 }
 
 tools_part() {
-	local log=out/run/tools.log
+	local log=out/run/tools.log name
 	step "building the tools"
 	if make -s tools >"$log" 2>&1 && ! grep -q warning: "$log"; then
 		result "tools build without a warning" 1 bool true
@@ -221,6 +231,14 @@ tools_part() {
 	rm -f "out/run/$TARGET-rocebench-0.tsv"
 	TAP_RESULTS=out/run/$TARGET-rocebench-0.tsv \
 		bash tools/testing/rocebench/host.sh || true
+	for name in stats model fluid headroom; do
+		if "tools/fabric/$name.py" --self-test >"$log" 2>&1; then
+			result "fabric's $name: self-test" 1 bool true
+		else
+			cat "$log"
+			result "fabric's $name: self-test" 0 bool false
+		fi
+	done
 	if tools/demo/icrc_check.py --self-test >"$log" 2>&1; then
 		result "ICRC checker: self-test" 1 bool true
 	else

@@ -1,0 +1,210 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""Owns: running experiments in User-Mode Linux with virtual time, their files
+in out/fabric/ID, their verdicts and pictures.
+
+usage: run.py [--full] [--again] [--judge] [--list] [--jobs N] [ID[/CASE]...]
+
+--again   runs the first case of each experiment a second time and compares
+          every CSV file byte by byte
+--judge   runs nothing: verdicts and pictures from the files that are there
+--jobs    so many machines at once; as many as there are CPUs
+
+Prints TAP; the results go to TAP_RESULTS (tools/testing/lib.sh's format).
+"""
+
+import argparse
+from concurrent import futures
+import filecmp
+import glob
+import importlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TOP = os.path.normpath(os.path.join(HERE, "../.."))
+OUT = os.path.join(TOP, "out/fabric")
+sys.path[:0] = [HERE, os.path.join(HERE, "experiments")]
+
+import plot                                             # noqa: E402
+import results                                          # noqa: E402
+from case import Verdict                                # noqa: E402
+
+
+class Tap:
+    """Result lines as tools/testing/lib.sh writes them."""
+
+    def __init__(self):
+        self.path = os.environ.get("TAP_RESULTS",
+                                   os.path.join(OUT, "results.tsv"))
+        os.makedirs(os.path.dirname(self.path), exist_ok=True)
+        self.count = self.failed = 0
+        print("TAP version 13", flush=True)
+
+    def verdict(self, found):
+        self.count += 1
+        self.failed += not found.okay
+        print(f"{'ok' if found.okay else 'not ok'} {self.count} - "
+              f"{found.name}\n# {found.value:.6g} {found.unit}", flush=True)
+        with open(self.path, "a", encoding="utf-8") as file:
+            file.write(f"{found.name}\t{found.value:.6g}\t{found.unit}\t"
+                       f"{'true' if found.okay else 'false'}\n")
+
+    def end(self):
+        print(f"1..{self.count}\n{self.count - self.failed} passed, "
+              f"{self.failed} failed")
+        return 1 if self.failed or not self.count else 0
+
+
+def load(name):
+    return importlib.import_module(name)
+
+
+def names():
+    found = [os.path.basename(path)[:-3]
+             for path in glob.glob(f"{HERE}/experiments/x*.py")]
+    return sorted(found, key=lambda name: int(name[1:]))
+
+
+def run_case(experiment, case, folder):
+    """One UML; True if it ended well. The CSV files end up in `folder`."""
+    label = f"fabric-{experiment}-{case.name}"
+    work = os.path.join(TOP, "out/run", label)
+    shutil.rmtree(folder, ignore_errors=True)
+    os.makedirs(folder)
+    description = os.path.join(folder, "case.json")
+    with open(description, "w", encoding="utf-8") as file:
+        json.dump(case.as_dict(), file, indent=1)
+        file.write("\n")
+    with open(os.path.join(folder, "run.log"), "w", encoding="utf-8") as log:
+        begin = time.monotonic()
+        done = subprocess.run(
+            [f"{TOP}/tools/lab/uml.sh", "run", "--time-travel",
+             "--kernel", os.environ.get("FABRIC_KERNEL", "uml61"),
+             "--mem", "3G", "--seed", str(case.seed), "--label", label,
+             "--timeout", str(case.limit), "--",
+             "python3", "tools/fabric/guest.py", description, "/lab/case"],
+            stdout=log, stderr=subprocess.STDOUT, check=False)
+        log.write(f"status {done.returncode}, "
+                  f"{time.monotonic() - begin:.0f} s\n")
+    left = os.path.join(work, "host0/case")
+    if os.path.isdir(left):
+        shutil.copytree(left, folder, dirs_exist_ok=True)
+    return done.returncode == 0
+
+
+def same_csv(one, two):
+    """CSV files of two folders that differ."""
+    files = sorted(os.path.basename(path) for path in glob.glob(f"{one}/*.csv"))
+    return [name for name in files if not os.path.exists(f"{two}/{name}") or
+            not filecmp.cmp(f"{one}/{name}", f"{two}/{name}", shallow=False)]
+
+
+class Job:
+    """A case that is run, or was: `okay` is a future where it runs now."""
+
+    def __init__(self, module, case, again=False):
+        self.module, self.case, self.again = module, case, again
+        self.folder = os.path.join(OUT, module.ID, case.name)
+        if again:
+            self.folder += ".again"
+        self.okay = None
+
+    def start(self, pool):
+        self.okay = pool.submit(self.run)
+
+    def run(self):
+        begin = time.monotonic()
+        okay = run_case(self.module.ID, self.case, self.folder)
+        print(f"# {self.module.ID} {os.path.basename(self.folder)}: "
+              f"{time.monotonic() - begin:.0f} s", flush=True)
+        return okay
+
+    def ran(self):
+        if self.okay is None:
+            return os.path.exists(f"{self.folder}/flows.csv")
+        return self.okay.result()
+
+
+def plan(wanted, full, again):
+    """All jobs, by experiment."""
+    jobs = {}
+    for name, only in wanted.items():
+        module = load(name)
+        todo = [case for case in module.cases(full)
+                if not only or case.name in only]
+        jobs[name] = [Job(module, case) for case in todo]
+        if again and todo:
+            jobs[name].append(Job(module, todo[0], again=True))
+    return jobs
+
+
+def compare(tap, job):
+    """The same once more: nothing may differ."""
+    differ = same_csv(job.folder[:-len(".again")], job.folder) \
+        if job.ran() else ["the run failed"]
+    for name in differ:
+        print(f"# differs: {name}")
+    tap.verdict(Verdict(f"{job.module.ID}: a second run of {job.case.name} "
+                        "gives the same bytes", len(differ), "files",
+                        not differ))
+
+
+def conclude(tap, jobs):
+    """Verdicts and pictures of an experiment, when all of it has run."""
+    module, runs = jobs[0].module, {}
+    for job in jobs:
+        if not job.ran():
+            tap.verdict(Verdict(f"{module.ID}: {job.case.name} ran", 0, "bool",
+                                False))
+        elif job.again:
+            compare(tap, job)
+        else:
+            runs[job.case.name] = results.Run(job.case, job.folder)
+    print(f"# {module.ID}: {module.TITLE}", flush=True)
+    if not runs:
+        return
+    for found in module.judge(runs):
+        found.name = f"{module.ID}: {found.name}"
+        tap.verdict(found)
+    for picture in module.plots(runs):
+        plot.draw(picture, os.path.join(OUT, module.ID))
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--full", action="store_true")
+    parser.add_argument("--again", action="store_true")
+    parser.add_argument("--judge", action="store_true")
+    parser.add_argument("--list", action="store_true")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("which", nargs="*")
+    args = parser.parse_args()
+    wanted = {}
+    for text in args.which or names():
+        name, _, case = text.partition("/")
+        wanted.setdefault(name, set()).update({case} - {""})
+    if args.list:
+        for name in wanted:
+            module = load(name)
+            print(name, module.TITLE,
+                  [case.name for case in module.cases(args.full)])
+        return 0
+    tap = Tap()
+    jobs = plan(wanted, args.full, args.again and not args.judge)
+    with futures.ThreadPoolExecutor(args.jobs) as pool:
+        if not args.judge:
+            for job in (job for some in jobs.values() for job in some):
+                job.start(pool)
+        for some in jobs.values():
+            if some:
+                conclude(tap, some)
+    return tap.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
