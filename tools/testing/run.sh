@@ -129,16 +129,6 @@ san() {
 		-- bash tools/testing/batch.sh "$@"
 }
 
-# The experiments' short form; TAP of its own, results among those of here.
-fabric() {
-	build uml61 || return 0
-	make -s tools >&2
-	local -a form=(--again)
-	[[ $FULL == 0 ]] || form+=(--full)
-	step "the fabric's experiments, in virtual time"
-	TAP_RESULTS=$LOCAL tools/fabric/run.py "${form[@]}" || true
-}
-
 interop() {
 	boot interop stock 1500 --hosts 2 -- bash tools/testing/interop/test.sh
 }
@@ -204,11 +194,21 @@ uml() {
 	done
 }
 
+# The experiments; TAP of its own, results among those of here.
+experiments() {
+	local -a form=(--again)
+	[[ $FULL == 0 ]] || form+=(--full)
+	step "the fabric's experiments, in virtual time"
+	make -s tools >&2
+	TAP_RESULTS=$LOCAL tools/fabric/run.py "${form[@]}" || true
+}
+
 # The switches, where time is exact.
 fabric() {
 	build uml61 || return 0
 	boot fabric uml61 900 --time-travel --env TIME_TRAVEL=1 \
 		-- bash tools/testing/fabric/test.sh
+	experiments
 }
 
 kernels() {
