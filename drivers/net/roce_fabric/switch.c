@@ -16,12 +16,6 @@
 #include "topo.h"
 #include "trace.h"
 
-const char *const fabric_drop_names[FABRIC_DROP_NR] = {
-#define X(e, n) [FABRIC_DROP_##e] = n,
-	FABRIC_DROPS(X)
-#undef X
-};
-
 static void switch_drop(struct fabric_port *port, struct sk_buff *skb,
 			enum fabric_drop why, u64 now)
 {
