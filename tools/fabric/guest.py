@@ -93,8 +93,7 @@ def start_servers(case, out):
         log = open(f"{out}/server{host}.log", "w", encoding="utf-8")
         procs.append(subprocess.Popen(
             in_host(host, BENCH, "--quiet", "--sessions", str(n),
-                    "-d", f"roce{host}"),
-            stdout=log, stderr=subprocess.STDOUT))
+                    "-d", f"roce{host}"), stdout=log, stderr=subprocess.STDOUT))
     time.sleep(.01)
     return procs
 

@@ -9,7 +9,7 @@ from case import Case, Flow, Line, Plot, Verdict, star
 
 ID = "x6"
 TITLE = "Headroom: enough, and an MTU less"
-MTU = 4156              # of the link: payload 4096 and a RETH
+MTU = 4200              # of the switch: a path MTU of 4096 needs so much
 
 
 def settings(room):
