@@ -69,6 +69,32 @@ static void parse_frames(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, pkt.control);
 }
 
+/* The UDP source port is all the entropy that a pair of hosts has */
+static void parse_entropy(struct kunit *test)
+{
+	u8 v4[sizeof(parse_v4)], v6[sizeof(parse_v6)];
+	struct fabric_pkt a, b;
+
+	memcpy(v4, parse_v4, sizeof(v4));
+	memcpy(v6, parse_v6, sizeof(v6));
+	v4[21]++;
+	v6[41]++;
+	parse_one(test, parse_plain, sizeof(parse_plain), parse_v4,
+		  sizeof(parse_v4), &a);
+	parse_one(test, parse_plain, sizeof(parse_plain), v4, sizeof(v4), &b);
+	KUNIT_EXPECT_NE(test, a.flow, b.flow);
+	/* but not where the ports are another fragment's */
+	v4[6] = 0x20;
+	parse_one(test, parse_plain, sizeof(parse_plain), v4, sizeof(v4), &a);
+	v4[21]++;
+	parse_one(test, parse_plain, sizeof(parse_plain), v4, sizeof(v4), &b);
+	KUNIT_EXPECT_EQ(test, a.flow, b.flow);
+	parse_one(test, parse_ip6, sizeof(parse_ip6), parse_v6,
+		  sizeof(parse_v6), &a);
+	parse_one(test, parse_ip6, sizeof(parse_ip6), v6, sizeof(v6), &b);
+	KUNIT_EXPECT_NE(test, a.flow, b.flow);
+}
+
 /* RoCE's convention: DSCP 26 is priority 3, CNPs with 48 are priority 6 */
 static void parse_prio(struct kunit *test)
 {
@@ -123,6 +149,7 @@ static void parse_spread(struct kunit *test)
 
 static struct kunit_case parse_cases[] = {
 	KUNIT_CASE(parse_frames),
+	KUNIT_CASE(parse_entropy),
 	KUNIT_CASE(parse_prio),
 	KUNIT_CASE(parse_spread),
 	{}
