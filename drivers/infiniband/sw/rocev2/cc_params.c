@@ -79,7 +79,6 @@ struct cc_switch {
 /* What goes with each definition of the reaction point; see the document */
 static const struct rocev2_cc_parms cc_paper = {
 	.variant = ROCEV2_DCQCN_PAPER,
-	.clamp_tgt_rate = true,
 	.clamp_tgt_rate_ati = true,
 	.time_reset = 55,
 	.byte_reset = 10000000,

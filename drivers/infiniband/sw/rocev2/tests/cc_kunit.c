@@ -458,7 +458,7 @@ struct cc_range {
 };
 
 static const struct cc_range cc_ranges[] = {
-	{ "rp_clamp_tgt_rate", 1, { "0", "1" }, { "2", "x", "" } },
+	{ "rp_clamp_tgt_rate", 0, { "0", "1" }, { "2", "x", "" } },
 	{ "rp_clamp_tgt_rate_ati", 1, { "0", "1" }, { "2" } },
 	{ "rp_time_reset", 55, { "1", "131071" }, { "0", "131072" } },
 	{ "rp_byte_reset", 10000000, { "0", "32767", "4294967295" },
