@@ -10,6 +10,7 @@
 #include <rocev2/wire.h>
 #include "burst.h"
 #include "resp.h"
+#include "testing.h"
 
 /**
  * rocev2_resp_owe_ack() - note that an ACK or NAK is due
@@ -96,6 +97,7 @@ bool rocev2_resp_owe_read(struct rocev2_qp *qp, const struct rocev2_pkt *pkt,
 	};
 	return true;
 }
+ROCEV2_EXPORT_FOR_TEST(rocev2_resp_owe_read);
 
 /**
  * rocev2_resp_owe_atomic() - remember a request of one answer, and queue that
@@ -234,6 +236,7 @@ bool rocev2_resp_replay(struct rocev2_qp *qp, const struct rocev2_pkt *pkt)
 	};
 	return true;
 }
+ROCEV2_EXPORT_FOR_TEST(rocev2_resp_replay);
 
 /* Credits of an ACK: what is posted now, or "not counted" with an SRQ */
 static u8 resp_ack_syndrome(struct rocev2_qp *qp)
