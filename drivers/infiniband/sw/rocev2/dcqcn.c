@@ -277,11 +277,17 @@ static void dcqcn_init(const struct rocev2_cc_parms *p,
 			   (DCQCN_ALPHA_SHIFT - DCQCN_FX_SHIFT);
 }
 
-/* SIGCOMM 2015, algorithm 1: the cut is by alpha as it was before */
+/*
+ * SIGCOMM 2015, algorithm 1: the cut is by alpha as it was before. Without
+ * clamp_tgt_rate the target stays, as in the authors' simulator, if no
+ * increase came since the last CNP: else two in a row lose it, and all flows
+ * of a full queue swing together.
+ */
 static void dcqcn_cnp_paper(const struct rocev2_cc_parms *p,
 			    struct rocev2_dcqcn *d, u64 now)
 {
-	d->rt = d->rc;
+	if (p->clamp_tgt_rate || d->time_stage || d->byte_stage)
+		d->rt = d->rc;
 	dcqcn_cut(p, d);
 	dcqcn_alpha_grow(p, d);
 	d->time_stage = 0;

@@ -34,6 +34,7 @@ static void dcqcn_parms(struct rocev2_cc_parms *p,
 	static const struct rocev2_cc_parms paper = {
 		.dce_tcp_rtt = 55, .time_reset = 55, .byte_reset = 10000000,
 		.threshold = 5, .ai_rate = 40, .hai_rate = 200, .min_rate = 40,
+		.clamp_tgt_rate = true,
 	};
 	static const struct rocev2_cc_parms mlx = {
 		.dce_tcp_rtt = 1, .rate_reduce_monitor_period = 4,
