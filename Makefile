@@ -8,8 +8,8 @@ KDIR ?= /lib/modules/$(KVER)/build
 VERSION := $(shell sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' dkms.conf)
 
 PARTS := kunit verbs interop stress tools kernels functional admin placement \
-	firewall inject loss life field pfc san kverbs odp failslab kunit-uml \
-	rocebench fabric
+	firewall inject loss life field pfc ecn san kverbs odp failslab \
+	kunit-uml uml fabric rocebench
 
 .PHONY: all modules tools clean check test $(addprefix test-,$(PARTS)) \
 	install uninstall load unload help
@@ -44,7 +44,7 @@ check:
 
 ## all tests; or test-PART with PART one of: kunit verbs interop stress
 ## tools kernels functional admin placement firewall inject loss life field
-## pfc san kverbs odp failslab kunit-uml rocebench fabric
+## pfc ecn san kverbs odp failslab kunit-uml uml fabric rocebench
 test: deps
 	@tools/testing/run.sh all
 

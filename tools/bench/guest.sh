@@ -48,29 +48,31 @@ declare -A CASE_ARGS=(
 	[qps1000]="-o write -s 4096 -q 4 -Q 1000"
 )
 declare -A CASE_COUNTS=(
-	[send64k]="200 600 4000"
-	[write64k]="200 600 4000"
-	[read64k]="200 600 4000"
-	[write1m]="20 50 400"
-	[send64k-mtu1024]="100 300 2000"
-	[write64k-single]="100 300 2000"
-	[ping64]="500 1500 10000"
-	[send64-list]="2048 6144 64000"
-	[qps1]="1000 5000 20000"
-	[qps1000]="4 9 20"
+	[send64k]="200 600 1000"
+	[write64k]="200 600 1000"
+	[read64k]="200 600 1000"
+	[write1m]="20 50 100"
+	[send64k-mtu1024]="100 300 500"
+	[write64k-single]="100 300 500"
+	[ping64]="500 1500 2000"
+	[send64-list]="2048 6144 16000"
+	[qps1]="1000 5000 5000"
+	[qps1000]="4 9 9"
 )
 CASES_L="send64k write64k read64k write1m ping64 send64-list qps1 qps1000"
 CASES_V="send64k write64k read64k write1m send64k-mtu1024 write64k-single"
 CASES_V+=" ping64"
 
-# bench_run PATH ARGS...: prints "ns operations bytes" of one run
+# bench_run PATH ARGS...: prints "ns operations bytes " of each run
 bench_run() {
 	local path=$1 out
 	shift
 	out=$(in_client "$path" timeout -k 5 "$LIMIT" "$ROCEBENCH" --json \
 		--quiet --no-latency --seed 1 "$@" "$(server_ip "$path")") ||
 		return
-	jq -r '.results[0] | "\(.time_ns) \(.operations) \(.bytes)"' <<<"$out"
+	awk -F '[:,]' '/"time_ns"/ { ns = $2 } /"operations"/ { n = $2 }
+		/"bytes"/ { b = $2 } /"ops_per_s"/ { printf "%s %s %s ", ns, n, b }
+		' <<<"$out"
 }
 
 in_client() {
@@ -109,30 +111,24 @@ stack_args() {
 
 # one PATH STACK CASE REPEAT
 one() {
-	local path=$1 stack=$2 name=$3 rep=$4 short long count a b args
+	local path=$1 stack=$2 name=$3 rep=$4 short long count a args
 	read -r short long count <<<"${CASE_COUNTS[$name]}"
 	args="$(stack_args "$stack") ${CASE_ARGS[$name]}"
+	[[ $MODE == native ]] || count=$short,$long
 	# shellcheck disable=SC2086
-	if [[ $MODE == cost ]]; then
-		a=$(bench_run "$path" $args -n "$short") &&
-			b=$(bench_run "$path" $args -n "$long") || {
-			echo "no figure: $path $stack $name"
-			return
-		}
-		figure "$path" "$stack" "$name" "$rep" "$(awk -v a="$a" \
-			-v b="$b" 'BEGIN { split(a, x); split(b, y)
-			printf "%.0f", (y[1] - x[1]) / (y[2] - x[2]) }')"
-		return
-	fi
-	# shellcheck disable=SC2086
-	a=$(bench_run "$path" $args -n "$count") || {
+	if ! a=$(bench_run "$path" $args -n "$count"); then
 		echo "no figure: $path $stack $name"
 		return
-	}
+	fi
 	figure "$path" "$stack" "$name" "$rep" "$(awk -v a="$a" \
-		-v ping="$([[ $name == ping* ]] && echo 1)" 'BEGIN {
+		-v what="$MODE ${name%%[0-9]*}" 'BEGIN {
 		split(a, x)
-		printf "%.2f", ping ? x[1] / x[2] / 1e3 : x[3] * 1e3 / x[1] }')"
+		if (what ~ /^cost/)
+			printf "%.0f", (x[4] - x[1]) / (x[5] - x[2])
+		else if (what ~ /ping/)
+			printf "%.2f", x[1] / x[2] / 1e3
+		else
+			printf "%.2f", x[3] * 1e3 / x[1] }')"
 }
 
 applies() { # STACK CASE
@@ -182,7 +178,7 @@ iperf_time() { # PATH BLOCKS
 iperf_case() { # PATH REPEAT
 	local path=$1 rep=$2 a b short=1000 long=3000
 	applies tcp send64k || return 0
-	[[ $MODE == cost ]] || short=4000 long=24000
+	[[ $MODE == cost ]] || short=2000 long=6000
 	start_server "$path" 5201 iperf3 -s || return
 	a=$(iperf_time "$path" $short) && b=$(iperf_time "$path" $long) &&
 		figure "$path" iperf3 send64k "$rep" "$(awk -v a="$a" \
@@ -208,7 +204,7 @@ stack_up() { # PATH STACK
 stack_down() {
 	local dev
 	for dev in rl $DEV_A $DEV_B; do
-		rdma link delete $dev 2>/dev/null
+		rdma link delete "$dev" 2>/dev/null
 	done
 	rmmod "$(module_of "$1")" 2>/dev/null
 }
@@ -228,6 +224,14 @@ stack_run() { # PATH STACK REPEAT
 	esac
 }
 
+# As few_providers, with siw's
+providers() {
+	local dir
+	dir=$(mktemp -d)
+	cp /etc/libibverbs.d/{rxe,siw}.driver "$dir/"
+	mount --bind "$dir" /etc/libibverbs.d
+}
+
 net_up() {
 	ns_up $MTU
 	ip link add vl mtu $MTU type veth peer name vl2 mtu $MTU
@@ -239,7 +243,7 @@ net_up() {
 main() {
 	local rep path stack
 	: >$FIGURES
-	few_providers
+	providers
 	net_up
 	for ((rep = 1; rep <= REPEATS; rep++)); do
 		for path in $PATHS; do

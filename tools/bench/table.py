@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
 """Owns: what the figures of `make bench` mean: medians, how well they repeat,
-the goals S1 to S13, and the tables.
+the goals that are ratios of them, and
+the tables.
 
 usage: table.py OUT.TSV FIGURES.TSV...
 
@@ -108,17 +109,18 @@ def figure_table(figures):
 
 
 def goal_rows(figures):
-    """(name, value, goal text, ok) of every goal whose figures are there."""
+    """(name, value, goal text, ok) of every goal; None without figures."""
     for number, kernel, way, case, other, other_case, goal, least in RATIOS:
         ours = figures.get((kernel, way, "rocev2", case))
         theirs = figures.get((kernel, way, other, other_case))
-        if not ours or not theirs:
-            continue
-        value = statistics.median(ours) / statistics.median(theirs)
-        okay = value >= goal if least else value <= goal
         against = TITLES[other_case] if other == "rocev2" else other
         name = f"{number} {kernel} {way}: {TITLES[case]} / {against}"
-        yield name, value, f"{'>=' if least else '<='} {goal:g}", okay
+        text = f"{'>=' if least else '<='} {goal:g}"
+        if not ours or not theirs:
+            yield name, None, text, None
+            continue
+        value = statistics.median(ours) / statistics.median(theirs)
+        yield name, value, text, value >= goal if least else value <= goal
 
 
 def main():
@@ -129,6 +131,9 @@ def main():
     print(f"\n{'goal':58}{'ratio':>8}  {'':8}verdict")
     with open(sys.argv[1], "w", encoding="utf-8") as out:
         for name, value, goal, okay in goal_rows(figures):
+            if value is None:
+                print(f"{name:58}{'':8}  {goal:8}not measured")
+                continue
             print(f"{name:58}{value:8.2f}  {goal:8}"
                   f"{'met' if okay else 'NOT MET'}")
             out.write(f"{name} ({goal})\t{value:.3f}\tratio\t"

@@ -54,7 +54,7 @@ ignored() {
 		echo "$CHECK_IGNORE,$CHECK_IGNORE_USER" ;;
 	*/tests/kverbs/kverbs.h) echo "$CHECK_IGNORE,$CHECK_IGNORE_TEST" ;;
 	*/trace.h | */*_trace.h) echo "$CHECK_IGNORE,$CHECK_IGNORE_TRACE" ;;
-	*/stats.[ch] | */pfc_sysfs.c)
+	*/stats.[ch] | */pfc_sysfs.c | */cc_params.c)
 		echo "$CHECK_IGNORE,$CHECK_IGNORE_LISTS" ;;
 	*/compat.[ch] | */testing.h) echo "$CHECK_IGNORE,$CHECK_IGNORE_SHIM" ;;
 	*) echo "$CHECK_IGNORE" ;;

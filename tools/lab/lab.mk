@@ -12,9 +12,10 @@ demo:
 bench: deps
 	@tools/bench/bench.sh
 
-# a guest with the module loaded and a prompt; KERNEL=san73 for the sanitizers
+# a guest with the module loaded and a prompt; KERNEL=san73 for the sanitizers,
+# KERNEL=uml61 for User-Mode Linux
 shell: deps
-	@tools/lab/guest.sh shell --kernel $(or $(KERNEL),stock)
+	@tools/lab/$(if $(filter uml%,$(KERNEL)),uml,guest).sh shell --kernel $(or $(KERNEL),stock)
 
 # installs the packages that are missing on this machine
 deps:

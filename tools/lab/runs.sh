@@ -11,7 +11,7 @@ LAB_BAD='Call Trace|BUG[: ]|WARNING:|KASAN|UBSAN|ODEBUG|refcount_t:'
 LAB_BAD+='|possible (circular|recursive|irq lock)|INFO: task .* blocked'
 LAB_BAD+='|rcu.*(stall|Stall)|kmemleak: [1-9][0-9]* new suspected'
 LAB_BAD+='|unregister_netdevice: waiting|soft lockup|hard LOCKUP|Oops'
-LAB_BAD+='|general protection fault|Kernel panic|sleeping function called'
+LAB_BAD+='|general protection fault[,:]|Kernel panic|sleeping function called'
 
 # The run's directory, one run at a time in it, and O_TMP, for the runner.
 prepare_run() {

@@ -14,6 +14,9 @@ set -euo pipefail
 # Virtual time starts at this second of the epoch, 2026-01-01.
 TT_START=1767225600
 
+# Where a run finds its directory, whatever its label: a mount of its own.
+UML_RUN=$LAB_TOP/out/lab/run
+
 usage() {
 	cat >&2 <<-'EOF'
 	usage: uml.sh run [options] -- SCRIPT [ARGS]
@@ -77,15 +80,16 @@ host_library() {
 	echo "$lib"
 }
 
-# The kernel's parameters, in KARGS.
+# The kernel's parameters, in KARGS. They seed its random numbers, too, so
+# nothing here may be of this run alone.
 kernel_args() {
-	local dir=$O_RUN/host0
-	KARGS=("mem=$O_MEM" "umid=lab" "uml_dir=$O_TMP/" noreboot
+	KARGS=("mem=$O_MEM" umid=lab noreboot
 		root=/dev/root rootfstype=hostfs rootflags=/ ro
-		"init=$LAB_DIR/uml-stage1.sh" con=null ssl=null loglevel=5 panic=-1
+		"init=$LAB_DIR/uml-stage1.sh" con=null ssl=null loglevel=5 log_buf_len=4M
+		panic=-1
 		lab.host=0 lab.hosts=1 "lab.top=$LAB_TOP"
 		"lab.kernel=$O_KERNEL" "lab.name=$O_NAME"
-		"lab.dir=$dir" "lab.common=$O_RUN/common")
+		"lab.dir=$UML_RUN/host0" "lab.common=$UML_RUN/common")
 	# System calls at half the cost, where the kernel can.
 	[[ $O_NAME == uml61 ]] || KARGS+=(seccomp=auto)
 	if [[ $O_INTERACTIVE == 1 ]]; then
@@ -116,19 +120,23 @@ memory_dir() {
 
 # start_uml: in namespaces of its own, so that all its processes die with the
 # first of them, and that with us. The shell is there to reap; process 1 could
-# not abort. O_INTERACTIVE: in the foreground.
+# not abort. Where the host puts its memory is part of what must be alike from
+# run to run. O_INTERACTIVE: in the foreground.
 start_uml() {
 	local dir=$O_RUN/host0 lib
 	local -a KARGS HOST_ENV cmd
 	lib=$(host_library)
-	HOST_ENV=("TMPDIR=$(memory_dir)")
+	# HOME: for ~/.uml, its sockets
+	HOST_ENV=("TMPDIR=$(memory_dir)" "HOME=$O_TMP")
 	kernel_args
 	cmd=(setpriv --pdeathsig KILL unshare --pid --fork --kill-child
 		--mount-proc)
 	[[ $(id -u) == 0 ]] || cmd+=(--user --map-root-user)
+	mkdir -p "$UML_RUN"
 	# shellcheck disable=SC2016
-	cmd+=(bash -c 'ulimit -c 0; "$@"; exit $?' uml
-		env "LD_PRELOAD=$lib" "${HOST_ENV[@]}"
+	cmd+=(bash -c 'mount --bind "$1" "$2" && ulimit -c 0 && "${@:3}"
+		exit $?' uml "$O_RUN" "$UML_RUN"
+		setarch --addr-no-randomize env "LD_PRELOAD=$lib" "${HOST_ENV[@]}"
 		"$O_KERNEL/vmlinuz" "${KARGS[@]}")
 	if [[ $O_INTERACTIVE == 1 ]]; then
 		"${cmd[@]}"

@@ -110,8 +110,9 @@ int rb_client(const struct rb_opts *o)
 	bool ok = true;
 	int i;
 
-	for (i = 0; i < o->nsizes && ok; i++) {
-		p.size = o->sizes[i];
+	for (i = 0; i < o->nsizes * o->ncounts && ok; i++) {
+		p.size = o->sizes[i / o->ncounts];
+		p.count = o->counts[i % o->ncounts];
 		next = rb_session_new(&p, &o->local);
 		if (s) {
 			next->ctl = s->ctl;

@@ -90,7 +90,7 @@ int rb_cm_listen(struct rb_session *s, uint16_t *port)
 	s->cm_chan = rdma_create_event_channel();
 	if (!s->cm_chan ||
 	    rdma_create_id(s->cm_chan, &s->cm_listen, NULL, RDMA_PS_TCP))
-		return rb_fail(s, "rdma_cm: %s; is rdma_ucm loaded?",
+		return rb_fail(s, "rdma_cm: %s; is rdma_ucm loaded, and a device there?",
 			       strerror(errno));
 	if (rdma_bind_addr(s->cm_listen, (struct sockaddr *)&sa))
 		return cm_fail(s, text);

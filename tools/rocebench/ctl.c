@@ -186,44 +186,84 @@ uint64_t rb_json_u64(struct json_object *obj, const char *key)
 }
 
 /* The numbers of struct rb_parms by name, for both directions */
-#define CTL_PARMS(X)							\
-	X(transport) X(op) X(size) X(count) X(duration) X(warmup)	\
-	X(depth) X(list) X(signal) X(qps) X(threads) X(mtu)		\
-	X(inline_max) X(retry_time) X(seed) X(tclass) X(sl)		\
-	X(pingpong) X(poll) X(verify) X(cm) X(latency)
+struct ctl_parm {
+	const char *name;
+	size_t off, size;
+	bool flag;
+};
+
+#define CTL_PARM(name)	{ #name, offsetof(struct rb_parms, name), \
+			  sizeof(((struct rb_parms *)NULL)->name), false }
+#define CTL_FLAG(name)	{ #name, offsetof(struct rb_parms, name), \
+			  sizeof(bool), true }
+
+static const struct ctl_parm ctl_parms[] = {
+	CTL_PARM(transport), CTL_PARM(op), CTL_PARM(size), CTL_PARM(count),
+	CTL_PARM(duration), CTL_PARM(warmup), CTL_PARM(depth),
+	CTL_PARM(list), CTL_PARM(signal), CTL_PARM(qps), CTL_PARM(threads),
+	CTL_PARM(mtu), CTL_PARM(inline_max), CTL_PARM(retry_time),
+	CTL_PARM(seed), CTL_PARM(tclass), CTL_PARM(sl), CTL_FLAG(pingpong),
+	CTL_FLAG(poll), CTL_FLAG(verify), CTL_FLAG(cm), CTL_FLAG(latency),
+};
+
+#define CTL_NPARMS	(sizeof(ctl_parms) / sizeof(ctl_parms[0]))
+
+static uint64_t ctl_get_parm(const struct rb_parms *p, const struct ctl_parm *c)
+{
+	const void *from = (const char *)p + c->off;
+
+	switch (c->size) {
+	case 1:
+		return *(const uint8_t *)from;
+	case 4:
+		return *(const uint32_t *)from;
+	}
+	return *(const uint64_t *)from;
+}
+
+static void ctl_set_parm(struct rb_parms *p, const struct ctl_parm *c,
+			 uint64_t value)
+{
+	void *to = (char *)p + c->off;
+
+	switch (c->size) {
+	case 1:
+		*(uint8_t *)to = c->flag ? !!value : value;
+		break;
+	case 4:
+		*(uint32_t *)to = value;
+		break;
+	default:
+		*(uint64_t *)to = value;
+	}
+}
 
 struct json_object *rb_ctl_parms(const struct rb_parms *p)
 {
 	struct json_object *obj = json_object_new_object();
+	size_t i;
 
-#define CTL_PUT(name) json_object_object_add(obj, #name, \
-					json_object_new_uint64(p->name));
-	CTL_PARMS(CTL_PUT)
-#undef CTL_PUT
-	json_object_object_add(obj, "rocebench",
-			       json_object_new_int(RB_VERSION));
+	for (i = 0; i < CTL_NPARMS; i++)
+		rb_json_put(obj, ctl_parms[i].name,
+			    ctl_get_parm(p, &ctl_parms[i]));
+	rb_json_put(obj, "rocebench", RB_VERSION);
 	return obj;
 }
 
 int rb_ctl_read_parms(struct rb_session *s, struct json_object *obj)
 {
-	struct rb_parms *p = &s->p;
 	char why[200];
+	size_t i;
 
 	if (rb_json_u64(obj, "rocebench") != RB_VERSION)
 		return rb_fail(s, "versions differ: this side has %d",
 			       RB_VERSION);
-#define CTL_GET(name) p->name = rb_json_u64(obj, #name);
-	CTL_PARMS(CTL_GET)
-#undef CTL_GET
-	if (rb_parms_check(p, why, sizeof(why)))
+	for (i = 0; i < CTL_NPARMS; i++)
+		ctl_set_parm(&s->p, &ctl_parms[i],
+			     rb_json_u64(obj, ctl_parms[i].name));
+	if (rb_parms_check(&s->p, why, sizeof(why)))
 		return rb_fail(s, "%s", why);
 	return 0;
-}
-
-static void ctl_put(struct json_object *obj, const char *key, uint64_t value)
-{
-	json_object_object_add(obj, key, json_object_new_uint64(value));
 }
 
 /* rb_ctl_qps - what the other side must know of our QPs */
@@ -236,13 +276,15 @@ struct json_object *rb_ctl_qps(struct rb_session *s)
 		struct rb_remote *me = &s->qps[i].me;
 
 		obj = json_object_new_object();
-		ctl_put(obj, "qpn", me->qpn);
-		ctl_put(obj, "psn", me->psn);
-		ctl_put(obj, "rkey", me->rkey);
-		ctl_put(obj, "addr", me->addr);
-		ctl_put(obj, "lid", me->lid);
-		ctl_put(obj, "gid0", be64toh(me->gid.global.subnet_prefix));
-		ctl_put(obj, "gid1", be64toh(me->gid.global.interface_id));
+		rb_json_put(obj, "qpn", me->qpn);
+		rb_json_put(obj, "psn", me->psn);
+		rb_json_put(obj, "rkey", me->rkey);
+		rb_json_put(obj, "addr", me->addr);
+		rb_json_put(obj, "lid", me->lid);
+		rb_json_put(obj, "gid0",
+			    be64toh(me->gid.global.subnet_prefix));
+		rb_json_put(obj, "gid1",
+			    be64toh(me->gid.global.interface_id));
 		json_object_array_add(list, obj);
 	}
 	return list;

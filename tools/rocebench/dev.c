@@ -93,6 +93,7 @@ static int dev_try(struct rb_session *s, struct ibv_device *dev,
 		   const union ibv_gid *want)
 {
 	bool v4 = IN6_IS_ADDR_V4MAPPED((struct in6_addr *)want->raw);
+	struct ibv_gid_entry e;
 
 	s->ctx = ibv_open_device(dev);
 	if (!s->ctx)
@@ -106,8 +107,9 @@ static int dev_try(struct rb_session *s, struct ibv_device *dev,
 	if (s->gid_index < 0 && s->local.dev && !s->local.addr)
 		s->gid_index = dev_any_gid(s, v4);
 	if (s->gid_index < 0 ||
-	    ibv_query_gid(s->ctx, 1, s->gid_index, &s->gid))
+	    ibv_query_gid_ex(s->ctx, 1, s->gid_index, &e, 0))
 		goto no;
+	s->gid = e.gid;
 	snprintf(s->dev_name, sizeof(s->dev_name), "%s",
 		 ibv_get_device_name(dev));
 	return 0;
@@ -124,14 +126,16 @@ static int dev_none(struct rb_session *s, const struct sockaddr_storage *sa,
 
 	rb_dev_text(sa, text, sizeof(text));
 	if (!n)
-		return rb_fail(s, "this host has no RDMA device; add one with 'rdma link add NAME type rocev2 netdev INTERFACE'");
+		return rb_fail(s,
+			       "this host has no RDMA device; add one with 'rdma link add NAME type rocev2 netdev INTERFACE'");
 	if (s->local.dev && !named)
 		return rb_fail(s, "no RDMA device is called %s; 'rdma link show' lists them",
 			       s->local.dev);
 	if (s->local.gid_index >= 0)
 		return rb_fail(s, "GID index %d is empty; 'ibv_devinfo -v' lists them",
 			       s->local.gid_index);
-	return rb_fail(s, "%s has no RoCE v2 GID for the address %s; use an address of its interface, or name a device with --device",
+	return rb_fail(s,
+		       "%s has no RoCE v2 GID for the address %s; use an address of its interface, or name a device with --device",
 		       named ? s->local.dev : "no RDMA device", text);
 }
 

@@ -78,7 +78,8 @@ static int ep_memory(struct rb_worker *w)
 	w->buf = mmap(NULL, w->buf_len, PROT_READ | PROT_WRITE,
 		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	if (w->buf == MAP_FAILED)
-		return rb_fail(s, "no memory for %zu bytes of messages; lower --size, --depth or --qps",
+		return rb_fail(s,
+			       "no memory for %zu bytes of messages; lower --size, --depth or --qps",
 			       w->buf_len);
 	for (i = 0; i < w->nqps; i++) {
 		struct rb_qp *q = &w->qps[i];
@@ -107,7 +108,8 @@ static int ep_queues(struct rb_worker *w)
 		((s->p.pingpong ? 64 : s->p.depth) + s->recv_depth);
 
 	if (n > (uint64_t)s->attr.max_cqe)
-		return rb_fail(s, "%u QPs of this depth need %llu completions, %s has %d per queue; use more --threads or less --depth",
+		return rb_fail(s,
+			       "%u QPs of this depth need %llu completions, %s has %d per queue; use more --threads or less --depth",
 			       w->nqps, (unsigned long long)n, s->dev_name,
 			       s->attr.max_cqe);
 	w->chan = ibv_create_comp_channel(s->ctx);
@@ -129,7 +131,8 @@ int rb_ep_make_qp(struct rb_qp *q)
 		.cap = {
 			.max_send_wr = s->p.pingpong && s->p.depth < 64 ?
 				64 : s->p.depth,
-			.max_recv_wr = s->recv_depth,
+			/* siw makes no QP without receives */
+			.max_recv_wr = s->recv_depth ? s->recv_depth : 1,
 			.max_send_sge = 1, .max_recv_sge = 1,
 			.max_inline_data = s->p.inline_max,
 		},

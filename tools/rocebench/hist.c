@@ -12,7 +12,7 @@
 #include "rb.h"
 
 #define HIST_BITS	7
-#define HIST_SUB	(1u << HIST_BITS)
+#define HIST_SUB	128		/* 2^HIST_BITS */
 #define HIST_BUCKETS	((64 - HIST_BITS + 1) * HIST_SUB)
 
 struct rb_hist {

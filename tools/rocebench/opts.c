@@ -60,7 +60,7 @@ static const char opts_help[] =
 "                      and add), cas (compare and swap)\n"
 "  -s, --size LIST     bytes of a message, 64K; 64,4K,1M: one test for each\n"
 "  -P, --ping-pong     a message there and one back, the time of each round\n"
-"  -n, --count N       operations of each QP, 1000\n"
+"  -n, --count LIST    operations of each QP, 1000; a list: a test for each\n"
 "  -D, --duration TIME so long instead: 10, 1.5s, 200ms\n"
 "  -w, --warmup N      operations of each QP before the clock starts, 100\n"
 "  -q, --depth N       operations in flight per QP, 16\n"
@@ -129,13 +129,15 @@ static int opts_number(const char *text, uint64_t max, uint64_t *v)
 	return rb_parse_number(text, v) || *v > max ? -1 : 0;
 }
 
-#define OPTS_U32(field)							\
-	do {								\
-		if (opts_number(arg, UINT32_MAX, &v))			\
-			return -1;					\
-		(field) = v;						\
-		return 0;						\
-	} while (0)
+static int opts_u32(const char *text, uint32_t *field)
+{
+	uint64_t v;
+
+	if (opts_number(text, UINT32_MAX, &v))
+		return -1;
+	*field = v;
+	return 0;
+}
 
 static int opts_parm(struct rb_opts *o, int c, const char *arg)
 {
@@ -155,27 +157,30 @@ static int opts_parm(struct rb_opts *o, int c, const char *arg)
 	case 's':
 		return rb_parse_sizes(arg, o->sizes, &o->nsizes);
 	case 'n':
-		return opts_number(arg, UINT64_MAX / 2, &p->count);
+		if (rb_parse_sizes(arg, o->counts, &o->ncounts))
+			return -1;
+		p->count = o->counts[0];
+		return 0;
 	case 'D':
 		return rb_parse_time(arg, &p->duration);
 	case 'w':
 		return opts_number(arg, UINT64_MAX / 2, &p->warmup);
 	case 'q':
-		OPTS_U32(p->depth);
+		return opts_u32(arg, &p->depth);
 	case 'l':
-		OPTS_U32(p->list);
+		return opts_u32(arg, &p->list);
 	case OPT_SIGNAL:
-		OPTS_U32(p->signal);
+		return opts_u32(arg, &p->signal);
 	case OPT_INLINE:
-		OPTS_U32(p->inline_max);
+		return opts_u32(arg, &p->inline_max);
 	case 'Q':
-		OPTS_U32(p->qps);
+		return opts_u32(arg, &p->qps);
 	case 'T':
-		OPTS_U32(p->threads);
+		return opts_u32(arg, &p->threads);
 	case 'm':
-		OPTS_U32(p->mtu);
+		return opts_u32(arg, &p->mtu);
 	case OPT_TIMEOUT:
-		OPTS_U32(p->retry_time);
+		return opts_u32(arg, &p->retry_time);
 	case OPT_SEED:
 		p->seeded = true;
 		return opts_number(arg, UINT64_MAX, &p->seed);
@@ -314,6 +319,8 @@ static int opts_finish(struct rb_opts *o, const struct opts_flow *flows, int n)
 		o->sizes[0] = 8;
 	if (!o->nsizes)
 		o->nsizes = 1;
+	if (!o->ncounts)
+		o->counts[o->ncounts++] = p->count;
 	p->size = o->sizes[0];
 	if (opts_flows(o, flows, n))
 		return -1;

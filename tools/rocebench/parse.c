@@ -12,7 +12,7 @@
 
 #include "rb.h"
 
-#define PARSE_MAX_SIZE	(1u << 30)
+#define PARSE_MAX_SIZE	0x40000000u
 #define PARSE_MAX_QPS	65536u
 
 /* rb_parse_number - "64", "0x40", "64K", "1M", "2G"; powers of 1024 */
@@ -114,7 +114,8 @@ static int parse_check_numbers(const struct rb_parms *p, char *why, size_t len)
 		return parse_no(why, len, "--list is 1 to %d, and not more than --depth",
 				RB_MAX_LIST);
 	if (p->signal > p->depth)
-		return parse_no(why, len, "--signal may not exceed --depth: the window would never open again");
+		return parse_no(why, len,
+				"--signal may not exceed --depth: the window would never open again");
 	if (p->signal && p->duration)
 		return parse_no(why, len, "--signal goes with --count, not with --duration");
 	if (!p->qps || p->qps > PARSE_MAX_QPS || !p->threads ||
@@ -150,16 +151,19 @@ int rb_parms_check(const struct rb_parms *p, char *why, size_t len)
 		return parse_no(why, len, "%s works on 8 bytes: leave out --size",
 				name);
 	if (p->pingpong && !rb_op_receives(p))
-		return parse_no(why, len, "the other side does not notice a %s: ping-pong has send and write-imm; for the time of one %s use --depth 1",
+		return parse_no(why, len,
+				"the other side does not notice a %s: ping-pong has send and write-imm; for the time of one %s use --depth 1",
 				name, name);
 	if (p->pingpong && (p->qps != p->threads || p->list != 1))
 		return parse_no(why, len, "ping-pong has one QP in each thread and no lists");
 	if (p->verify && unsure && p->size < 8)
-		return parse_no(why, len, "--verify needs 8 bytes or more here: a message that may be lost carries its number");
+		return parse_no(why, len,
+				"--verify needs 8 bytes or more here: a message that may be lost carries its number");
 	if (p->cm && p->transport != RB_RC)
 		return parse_no(why, len, "--cm connects rc only");
 	if (p->cm && p->sl)
-		return parse_no(why, len, "with --cm the traffic class decides: use --tclass or --dscp, not --sl");
+		return parse_no(why, len,
+				"with --cm the traffic class decides: use --tclass or --dscp, not --sl");
 	if (p->poll && p->transport == RB_TCP)
 		return parse_no(why, len, "--poll is for verbs");
 	return 0;

@@ -81,6 +81,8 @@ struct rb_opts {
 	struct rb_local local;
 	uint32_t sizes[RB_MAX_SIZES];
 	int nsizes;
+	uint32_t counts[RB_MAX_SIZES];	/* none: parms.count */
+	int ncounts;
 	uint64_t sessions;	/* clients to serve; 0: no end */
 	const char *json;	/* file; "-": stdout */
 	const char *csv;

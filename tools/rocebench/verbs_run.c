@@ -16,7 +16,7 @@
 #define RUN_BATCH	32
 #define RUN_ACK		64	/* completion events acknowledged at once */
 #define RUN_PING_SIGNAL	16
-#define RUN_RECV	(1ULL << 63)
+#define RUN_RECV	0x8000000000000000ULL
 #define RUN_QP_SHIFT	40
 #define RUN_SEQ		((1ULL << RUN_QP_SHIFT) - 1)
 #define RUN_QKEY	0x11111111
@@ -277,18 +277,18 @@ static void run_sent(struct rb_worker *w, const struct ibv_wc *wc,
 		     uint64_t now)
 {
 	struct rb_qp *q = &w->qps[(wc->wr_id & ~RUN_RECV) >> RUN_QP_SHIFT];
-	uint64_t upto = (wc->wr_id & RUN_SEQ) + 1, seq;
+	uint64_t past = (wc->wr_id & RUN_SEQ) + 1, seq;
 
-	for (seq = q->completed; seq < upto; seq++) {
+	for (seq = q->completed; seq < past; seq++) {
 		if (w->s->p.latency && !w->s->p.pingpong)
 			rb_hist_add(w->hist, now - q->stamp[seq % w->s->p.depth]);
 		if (w->s->p.verify)
 			run_check_answer(q, seq);
 	}
 	if (!w->s->p.pingpong)
-		atomic_fetch_add_explicit(&w->ops, upto - q->completed,
+		atomic_fetch_add_explicit(&w->ops, past - q->completed,
 					  memory_order_relaxed);
-	q->completed = upto;
+	q->completed = past;
 }
 
 /* At its end a timed phase waits only for what is under way */

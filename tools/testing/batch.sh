@@ -20,9 +20,12 @@ clean_up() {
 		ip netns exec "$ns" nft flush ruleset 2>/dev/null
 		ip netns del "$ns"
 	done
+	rmdir /sys/kernel/config/roce_fabric/trunks/* \
+		/sys/kernel/config/roce_fabric/*/port* \
+		/sys/kernel/config/roce_fabric/*
 	ip link del va 2>/dev/null
 	ip addr flush dev eth0 2>/dev/null
-	for mod in rocev2 rdma_rxe; do
+	for mod in rocev2 rdma_rxe roce_fabric; do
 		[[ ! -d /sys/module/$mod ]] || rmmod $mod
 	done
 }

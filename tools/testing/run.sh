@@ -6,10 +6,11 @@
 #
 #	run.sh all | kunit | verbs | interop | stress | tools | kernels |
 #		functional | admin | placement | firewall | inject | loss |
-#		life | field | san | kverbs | odp | failslab | kunit-uml |
-#		rocebench | fabric
+#		life | field | san | kverbs | odp | failslab | pfc | ecn |
+#		kunit-uml | uml | fabric | rocebench
 #
-# FULL=1 runs the long forms. SEED=N repeats a hostile run.
+# FULL=1 runs the long forms. SEED=N repeats a hostile run. UML_KERNELS: those
+# that the parts named uml use, else all.
 
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -117,25 +118,15 @@ stock() {
 # san NAME LIMIT SUBJECT...: one guest with the sanitizers; slower, so with
 # more patience and fewer rounds.
 san() {
-	local name=$1 limit=$2 brief=1 rounds=2
+	local name=$1 limit=$2 brief=1 rounds=2 rt_limit=600
 	shift 2
 	# How often is for the kernel that people run.
-	if [[ $FULL == 1 ]]; then brief=0 rounds=5; fi
+	if [[ $FULL == 1 ]]; then brief=0 rounds=5 rt_limit=3600; fi
 	# The 10 s of a life's end are for a kernel that people run.
 	boot "$name" san73 "$limit" --mem 3G \
 		--env LIFE_LIMIT=40 --env ROUNDS="${ROUNDS:-$rounds}" \
-		--env BRIEF="$brief" --env LONG=0 --env TAP_LIMIT_SET=180 --env RT_LIMIT=600 \
+		--env BRIEF="$brief" --env LONG=0 --env TAP_LIMIT_SET=180 --env RT_LIMIT=$rt_limit \
 		-- bash tools/testing/batch.sh "$@"
-}
-
-# The experiments' short form; TAP of its own, results among those of here.
-fabric() {
-	build uml61 || return 0
-	make -s tools >&2
-	local -a form=(--again)
-	[[ $FULL == 0 ]] || form+=(--full)
-	step "the fabric's experiments, in virtual time"
-	TAP_RESULTS=$LOCAL tools/fabric/run.py "${form[@]}" || true
 }
 
 interop() {
@@ -176,10 +167,49 @@ verbs() {
 # The same suites without an emulator or sanitizers: for while one works.
 kunit_uml() {
 	local name
-	for name in uml61 uml73; do
+	for name in ${UML_KERNELS:-uml61 uml73}; do
 		build "$name" || continue
 		boot "$name" "$name" 300 -- bash tools/testing/kunit/test.sh
 	done
+}
+
+# Stock programs there; in virtual time, two runs that have to be alike.
+uml() {
+	local name turn out=out/run/$TARGET
+	for name in ${UML_KERNELS:-uml61 uml73}; do
+		build "$name" || continue
+		boot "$name" "$name" 300 -- bash tools/testing/uml/test.sh
+		for turn in 1 2; do
+			boot "$name-virtual-$turn" "$name" 300 --time-travel \
+				--env TIME_TRAVEL=1 -- \
+				bash tools/testing/uml/test.sh
+		done
+		if cmp "$out-$name-virtual-"[12]/host0/output.log; then
+			result "$name: two runs in virtual time are alike" \
+				1 bool true
+		else
+			result "$name: two runs in virtual time are alike" \
+				0 bool false
+		fi
+	done
+}
+
+# The experiments; TAP of its own, results among those of here. The short form
+# has a few of them: `make fabric` takes hours.
+experiments() {
+	local -a form=(--again x1/n2 x2/n4)
+	[[ $FULL == 0 ]] || form=(--again --full)
+	step "the fabric's experiments, in virtual time"
+	make -s tools >&2
+	TAP_RESULTS=$LOCAL tools/fabric/run.py "${form[@]}" || true
+}
+
+# The switches, where time is exact.
+fabric() {
+	build uml61 || return 0
+	boot fabric uml61 900 --time-travel --env TIME_TRAVEL=1 \
+		-- bash tools/testing/fabric/test.sh
+	experiments
 }
 
 kernels() {
@@ -190,7 +220,7 @@ kernels() {
 }
 
 tools_part() {
-	local log=out/run/tools.log
+	local log=out/run/tools.log name
 	step "building the tools"
 	if make -s tools >"$log" 2>&1 && ! grep -q warning: "$log"; then
 		result "tools build without a warning" 1 bool true
@@ -202,7 +232,6 @@ tools_part() {
 	rm -f "out/run/$TARGET-rocebench-0.tsv"
 	TAP_RESULTS=out/run/$TARGET-rocebench-0.tsv \
 		bash tools/testing/rocebench/host.sh || true
-	local name
 	for name in stats model fluid headroom; do
 		if "tools/fabric/$name.py" --self-test >"$log" 2>&1; then
 			result "fabric's $name: self-test" 1 bool true
@@ -246,9 +275,10 @@ all() {
 one() {
 	case $PART in
 	kernels) kernels ;;
-	fabric) fabric ;;
 	tools) tools_part ;;
 	kunit-uml) kunit_uml ;;
+	uml) uml ;;
+	fabric) fabric ;;
 	kunit | kverbs | failslab)
 		build san73
 		san "$PART" 900 "$PART"
@@ -268,6 +298,14 @@ one() {
 		build stock
 		make -s tools >&2
 		stock "$PART" 900 "$PART"
+		;;
+	ecn)
+		build uml61
+		step "building the tools"
+		make -s tools >&2
+		# A busy machine is no slower link there.
+		boot "$PART" uml61 1500 --time-travel -- \
+			bash tools/testing/ecn/test.sh
 		;;
 	*)
 		echo "test: no such part: $PART" >&2

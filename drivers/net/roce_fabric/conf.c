@@ -141,7 +141,7 @@ int fabric_conf_check(const struct fabric_conf *conf, const char **why)
 		return -ERANGE;
 	}
 	if (reserved + conf->mtu + FABRIC_FRAME_EXTRA > conf->buffer_bytes) {
-		*why = "buffer_bytes is less than the headroom of all lossless priorities and a frame";
+		*why = "buffer_bytes is less than all headroom and a frame";
 		return -ENOSPC;
 	}
 	pool = conf->buffer_bytes - reserved;

@@ -8,7 +8,7 @@
 #include <linux/types.h>
 
 /* Certainty, as a probability in 1 / 2^32 */
-#define FABRIC_ECN_ONE		(1ULL << 32)
+#define FABRIC_ECN_ONE		0x100000000ULL
 #define FABRIC_ECN_PMAX		1000000u	/* ppm */
 
 struct fabric_ecn_parms {

@@ -21,6 +21,8 @@
 
 /* Packets that wait for the host; beyond, it has other troubles */
 #define NIC_RX_MAX	65536
+/* MAC control frames that wait to be sent; no queue of the stack stops them */
+#define NIC_CONTROL_MAX	64
 
 static u16 nic_select_queue(struct net_device *dev, struct sk_buff *skb,
 			    struct net_device *sb_dev)
@@ -48,35 +50,39 @@ static void nic_count_pause(struct fabric_nic *nic, const struct sk_buff *skb)
 			nic->pause_tx[i]++;
 }
 
+/* A MAC control frame of the host's; false if it cannot go */
+static bool nic_xmit_control(struct fabric_nic *nic, struct sk_buff *skb,
+			     u64 now)
+{
+	if (skb_queue_len(&nic->tx.ctl) >= NIC_CONTROL_MAX)
+		return false;
+	nic_count_pause(nic, skb);
+	fabric_dir_control(&nic->tx, skb, now);
+	return true;
+}
+
 static netdev_tx_t nic_xmit(struct sk_buff *skb, struct net_device *dev)
 {
 	struct fabric_nic *nic = netdev_priv(dev);
 	const u8 prio = skb_get_queue_mapping(skb) % FABRIC_PRIOS;
 	struct fabric_cb *cb = FABRIC_CB(skb);
+	bool sent;
 	u64 now;
 
-	if (skb->len < ETH_HLEN || skb_orphan_frags(skb, GFP_ATOMIC)) {
-		dev->stats.tx_dropped++;
-		dev_kfree_skb_any(skb);
-		return NETDEV_TX_OK;
-	}
+	if (!pskb_may_pull(skb, ETH_HLEN) || skb_orphan_frags(skb, GFP_ATOMIC))
+		goto drop;
 	skb_tx_timestamp(skb);
 	fabric_parse(skb, &cb->pkt);
 	cb->len = skb->len;
 	cb->prio = prio;
-	spin_lock_bh(&fabric_lock);
-	if (!nic->up) {
-		spin_unlock_bh(&fabric_lock);
-		dev->stats.tx_dropped++;
-		dev_kfree_skb_any(skb);
-		return NETDEV_TX_OK;
-	}
-	now = fabric_engine_now();
-	if (cb->pkt.control) {
-		nic_count_pause(nic, skb);
+	if (cb->pkt.control)
 		skb_orphan(skb);
-		fabric_dir_control(&nic->tx, skb, now);
-	} else {
+	spin_lock_bh(&fabric_lock);
+	now = fabric_engine_now();
+	sent = nic->up;
+	if (sent && cb->pkt.control) {
+		sent = nic_xmit_control(nic, skb, now);
+	} else if (sent) {
 		fabric_dir_queue(&nic->tx, skb, now);
 		if (nic->tx.queue_bytes[prio] >= nic->limit) {
 			nic->stopped |= BIT(prio);
@@ -84,6 +90,11 @@ static netdev_tx_t nic_xmit(struct sk_buff *skb, struct net_device *dev)
 		}
 	}
 	spin_unlock_bh(&fabric_lock);
+	if (sent)
+		return NETDEV_TX_OK;
+drop:
+	dev->stats.tx_dropped++;
+	dev_kfree_skb_any(skb);
 	return NETDEV_TX_OK;
 }
 
@@ -117,7 +128,6 @@ static bool nic_control(struct fabric_nic *nic, struct sk_buff *skb, u64 now)
 {
 	struct rocev2_pfc pfc;
 
-	/* the host's own is not told of what it could not obey itself */
 	if (rocev2_pfc_parse(skb->data, skb_headlen(skb), &pfc)) {
 		nic->pause_bad++;
 		return false;

@@ -47,8 +47,8 @@ static void ethtool_get_strings(struct net_device *dev, u32 sset, u8 *data)
 	for (i = 0; i < FABRIC_PRIOS; i++)
 		for (n = 0; n < ARRAY_SIZE(ethtool_prio_names); n++)
 			ethtool_sprintf(&p, ethtool_prio_names[n], i);
-	for (n = 0; n < ARRAY_SIZE(ethtool_names); n++)
-		ethtool_sprintf(&p, "%s", ethtool_names[n]);
+	for (n = 0; n < ARRAY_SIZE(ethtool_names); n++, p += ETH_GSTRING_LEN)
+		strscpy(p, ethtool_names[n], ETH_GSTRING_LEN);
 }
 
 static void ethtool_get_stats(struct net_device *dev,

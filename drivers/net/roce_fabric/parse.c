@@ -5,6 +5,7 @@
  * paths. Not here: what is done with any of it (nic.c, switch.c).
  */
 #include <linux/if_ether.h>
+#include <linux/in.h>
 #include <linux/if_vlan.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
@@ -128,7 +129,9 @@ void fabric_parse(const struct sk_buff *skb, struct fabric_pkt *pkt)
 	__be16 proto;
 
 	memset(pkt, 0, sizeof(*pkt));
-	pkt->pcp = FABRIC_NO_PCP;
+	/* a tag that the stack has yet to put into the frame counts as well */
+	pkt->pcp = skb_vlan_tag_present(skb) ? skb_vlan_tag_get_prio(skb) :
+					       FABRIC_NO_PCP;
 	eth = skb_header_pointer(skb, 0, sizeof(ebuf), &ebuf);
 	if (!eth)
 		return;

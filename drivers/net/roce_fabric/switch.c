@@ -16,12 +16,6 @@
 #include "topo.h"
 #include "trace.h"
 
-const char *const fabric_drop_names[FABRIC_DROP_NR] = {
-#define X(e, n) [FABRIC_DROP_##e] = n,
-	FABRIC_DROPS(X)
-#undef X
-};
-
 static void switch_drop(struct fabric_port *port, struct sk_buff *skb,
 			enum fabric_drop why, u64 now)
 {
@@ -338,6 +332,7 @@ void fabric_switch_port_down(struct fabric_port *port,
 	fabric_fdb_forget(port);
 	fabric_switch_flush(port, 0xff, list, fabric_engine_now());
 	fabric_dir_clear(&port->dir, list);
+	port->dir.honour = port->sw->pfc_mask;
 	for (prio = 0; prio < FABRIC_PRIOS; prio++) {
 		port->out[prio].storm = false;
 		/* to be told again, if it comes back */

@@ -15,6 +15,7 @@
 #include "switch.h"
 #include "topo.h"
 
+/* Guards which switches and trunks there are, and their settings */
 DEFINE_MUTEX(fabric_mutex);
 struct fabric_switch *fabric_switches[FABRIC_SWITCHES_MAX];
 

@@ -274,6 +274,9 @@ int fabric_topo_set_end(struct fabric_trunk *trunk, int end,
 	DECLARE_BITMAP(ports, FABRIC_PORTS_MAX);
 
 	lockdep_assert_held(&fabric_mutex);
+	if (!strcmp(to->name, trunk->end[end].name) &&
+	    to->port == trunk->end[end].port)
+		return 0;
 	if (fabric_switch_find(trunk->end[end].name) ||
 	    fabric_switch_find(to->name)) {
 		*why = "a trunk's ends are set before the switches are live";

@@ -16,6 +16,7 @@ static void watchdog_begin(struct fabric_port *port, u8 prio, u64 now)
 {
 	struct fabric_switch *sw = port->sw;
 	struct sk_buff_head list;
+	struct fabric_port *from;
 	struct sk_buff *skb;
 
 	port->out[prio].storm = true;
@@ -24,9 +25,11 @@ static void watchdog_begin(struct fabric_port *port, u8 prio, u64 now)
 	if (sw->watchdog.action == FABRIC_WATCHDOG_DROP) {
 		__skb_queue_head_init(&list);
 		fabric_switch_flush(port, BIT(prio), &list, now);
-		port->in[prio].drops[FABRIC_DROP_STORM] += skb_queue_len(&list);
-		while ((skb = __skb_dequeue(&list)))
+		while ((skb = __skb_dequeue(&list))) {
+			from = &sw->port[FABRIC_CB(skb)->in_port];
+			from->in[prio].drops[FABRIC_DROP_STORM]++;
 			fabric_engine_free(skb);
+		}
 	}
 	fabric_dir_resume(&port->dir, BIT(prio), now);
 	pr_warn_ratelimited("%s: port %u priority %u: paused for too long, its pauses are ignored\n",

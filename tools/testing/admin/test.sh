@@ -136,7 +136,8 @@ resources() {
 	tap_run "resource show" sh -c \
 		"rdma resource show $DEV_A | grep -q 'qp [1-9]'"
 	tap_run "resource show qp" details qp lqpn state sq-psn comm \
-		drv_sq_posted drv_rq_expected_psn drv_rate_kbps drv_udp_sport
+		drv_sq_posted drv_rq_expected_psn drv_rate_kbps \
+		drv_cc_rate_kbps drv_udp_sport
 	tap_run "resource show cq" details cq cqe users poll-ctx drv_unpolled
 	tap_run "resource show mr" details mr rkey mrlen drv_state drv_access
 	tap_run "resource show pd" details pd users local_dma_lkey

@@ -222,6 +222,7 @@ def packets(path):
 
 
 RC_DATA = set(range(0x00, 0x0d)) | {0x13, 0x14}
+PAYLOAD = set(range(0x00, 0x0c)) | {0x0d, 0x0e, 0x0f, 0x10}
 ANSWERS = {0x0d, 0x0e, 0x0f, 0x10, 0x11, 0x12}
 
 
@@ -236,7 +237,8 @@ def check_dscp(found, dscp, only_rc=False):
         if p.opcode >= 0x20:
             continue
         need(p.dscp == dscp, f"opcode {p.opcode:#x}: DSCP {p.dscp}")
-        need(p.ecn in (0, 2), f"opcode {p.opcode:#x}: ECN bits {p.ecn}")
+        need(p.ecn == (2 if p.opcode in PAYLOAD else 0),
+             f"opcode {p.opcode:#x}: ECN bits {p.ecn}")
 
 
 def check_sports(found, qps):

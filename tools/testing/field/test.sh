@@ -279,7 +279,7 @@ marking() {
 	serve_pair "$tag ib_read_bw, traffic class 106" "tcp_listens 18515" \
 		ib_read_bw -d $DEV_B -x "$gb" -F -n 20 -s 9000 --tclass=106 -- \
 		ib_read_bw -d $DEV_A -x "$ga" -F -n 20 -s 9000 --tclass=106 $IP4_B
-	capture_end "$tag DSCP 26 on requests and answers, ECN bits 0" dscp 26
+	capture_end "$tag DSCP 26 on requests and answers, ECT(0) on data" dscp 26
 }
 
 cm_marking() {

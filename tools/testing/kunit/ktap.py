@@ -1,26 +1,29 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""Owns: reading KUnit's results from debugfs into lines for rt_tap.
+"""Owns: reading KUnit's results into lines for rt_tap.
 
-usage: ktap.py SUITE/results...
+usage: ktap.py FILE...		results in debugfs, or a kernel log
 
 A suite's cases are indented once; what lies deeper are their parameters and
 comes out only under a case that failed.
 """
 
-import os
 import re
 import sys
 
 CASE = re.compile(r"^    (ok|not ok) \d+ (?:- )?(\S+)(.*)$")
+SUITE = re.compile(r"^    # Subtest: (\S+)$")
 
 
 def main():
     for path in sys.argv[1:]:
-        suite = os.path.basename(os.path.dirname(path))
-        since = []
+        suite, since = "", []
         with open(path, encoding="utf-8", errors="replace") as file:
             for line in file:
+                begins = SUITE.match(line.rstrip())
+                if begins:
+                    suite, since = begins.group(1), []
+                    continue
                 found = CASE.match(line.rstrip())
                 if not found:
                     since.append(line.strip())

@@ -160,22 +160,30 @@ malformed() {
 }
 
 emitted() {
-	local before
+	local before sent
 	part "frames sent"
 	before=$(<"$PFC_A/rx_prio3_pause")
+	# The SL is not in a packet: B goes by the DSCP, which is 0 here.
+	echo "0 3" >"$PFC_B/dscp2prio"
 	echo 1 >"$PFC_B/prio3_enable"
 	# any packet is more than that
 	echo 50 >"$PFC_B/prio3_xon"
 	echo 100 >"$PFC_B/prio3_xoff"
-	tap_run "with the smallest watermarks" pingpong 3 65536
+	echo "0 3" >"$PFC_A/dscp2prio"
+	rt_pair "the smallest watermarks: " $IP4_A $IP4_B -n 16 -s 65536 \
+		write send
 	over "B pauses A" 2 "$(<"$PFC_B/tx_prio3_pause")"
 	over "A hears it" 2 $(($(<"$PFC_A/rx_prio3_pause") - before))
 	wait_for 5 reads "$PFC_B/prio3_held" 0
 	is "nothing is held when all is done" 0 "$(<"$PFC_B/prio3_held")"
 	wait_for 5 reads "$PFC_A/prio3_paused" 0
 	is "nor paused" 0 "$(<"$PFC_A/prio3_paused")"
+	sent=$(<"$PFC_B/tx_prio3_pause")
+	echo flush >"$PFC_A/dscp2prio"
+	echo flush >"$PFC_B/dscp2prio"
 	tap_run "another priority" pingpong 4 65536
-	is "another priority asks for none" 0 "$(<"$PFC_B/tx_prio4_pause")"
+	is "another priority asks for none" "$sent" \
+		"$(<"$PFC_B/tx_prio3_pause")"
 	echo 0 >"$PFC_B/prio3_enable"
 }
 

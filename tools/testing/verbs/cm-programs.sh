@@ -106,9 +106,10 @@ rdmacm_utils() {
 			udpong -s "$peer" -S 1000 -C 20 -T e
 		cm $form rdma_client "$tag" rdma_server -s "$peer" -- \
 			rdma_client -s "$peer"
-		cm $form rdma_xclient "$tag RC" rdma_xserver -c r -- \
-			rdma_xclient -s "$peer" -c r
 	done
+	# rdma_xserver takes no address and listens on IPv4's
+	cm short rdma_xclient "IPv4 RC" rdma_xserver -c r -- \
+		rdma_xclient -s "$IP4_B" -c r
 	cm short rdma_xclient "XRC" rdma_xserver -c x -- \
 		rdma_xclient -s "$IP4_B" -c x
 	rcopy_row IPv4 "$IP4_B"

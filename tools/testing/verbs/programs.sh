@@ -31,6 +31,7 @@ refusal() {
 	Couldn't create XRC|librxe: no XRC
 	isn't completion timestamp capable|librxe: no timestamps in completions
 	doesn't support dm allocation|librxe: no device memory
+	connection 0 for RDMA CM UD request|perftest: no UD with -R and an SRQ, on rdma_rxe neither
 	rconnect: No such file or directory|librdmacm: datagram rsockets fail on rdma_rxe, too
 	EOF
 	return 1

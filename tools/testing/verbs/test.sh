@@ -5,7 +5,7 @@
 # of two releases, beside in-tree rxe; every bit and limit that the device
 # claims; every stock program.
 #
-#	test.sh [rxe] [siw] [suite] [caps] [programs]	(default: all but siw)
+#	test.sh [rxe] [siw] [suite] [caps] [programs]	(default: all)
 #
 # VERBS_ROUNDS: runs of the suite, 20 with FULL=1, else 3.
 # VERBS_PROGRAMS: of these packages only: ibverbs_utils rdmacm_utils perftest
@@ -132,7 +132,7 @@ part_programs() {
 
 main() {
 	local what
-	[[ $# -gt 0 ]] || set -- rxe suite caps programs
+	[[ $# -gt 0 ]] || set -- rxe siw suite caps programs
 	tap_begin "verbs"
 	huge_pages
 	lab_net_up 4200

@@ -22,7 +22,7 @@ struct rocev2_cc_parms {
 	u32 line_rate;			/* Mb/s, of the link */
 	enum rocev2_dcqcn_variant variant;
 	bool clamp_tgt_rate;
-	bool clamp_tgt_rate_ati;	/* MLX */
+	bool clamp_tgt_rate_ati;
 	u32 time_reset;			/* us between increases */
 	u32 byte_reset;			/* bytes between increases; 0: off; PAPER */
 	u32 threshold;			/* stage that ends fast recovery */

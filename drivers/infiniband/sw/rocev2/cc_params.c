@@ -79,7 +79,6 @@ struct cc_switch {
 /* What goes with each definition of the reaction point; see the document */
 static const struct rocev2_cc_parms cc_paper = {
 	.variant = ROCEV2_DCQCN_PAPER,
-	.clamp_tgt_rate = true,
 	.clamp_tgt_rate_ati = true,
 	.time_reset = 55,
 	.byte_reset = 10000000,
@@ -365,6 +364,7 @@ static ssize_t cc_switch_store_file(struct ib_device *ibdev, u32 port,
 	.size = sizeof(((struct rocev2_cc_params *)0)->field),		\
 	.min = (least), .max = (most), .flags = (f),			\
 },
+
 static struct cc_knob cc_knobs[] = { CC_KNOBS(X) };
 #undef X
 
@@ -386,11 +386,13 @@ static struct cc_word cc_words[] = {
 	.attr = CC_FILE(#n, switch),					\
 	.off = offsetof(struct rocev2_cc_params, field), .prio = (n),	\
 }
+
 #define CC_SWITCHES(field) {						\
 	CC_SWITCH(field, 0), CC_SWITCH(field, 1), CC_SWITCH(field, 2),	\
 	CC_SWITCH(field, 3), CC_SWITCH(field, 4), CC_SWITCH(field, 5),	\
 	CC_SWITCH(field, 6), CC_SWITCH(field, 7),			\
 }
+
 static struct cc_switch cc_np[] = CC_SWITCHES(np_enable);
 static struct cc_switch cc_rp[] = CC_SWITCHES(rp_enable);
 
@@ -415,6 +417,7 @@ static struct attribute *cc_attrs[] = {
 	&(s)[3].attr.attr, &(s)[4].attr.attr, &(s)[5].attr.attr,	\
 	&(s)[6].attr.attr, &(s)[7].attr.attr, NULL			\
 }
+
 static struct attribute *cc_np_attrs[] = CC_SWITCH_ATTRS(cc_np);
 static struct attribute *cc_rp_attrs[] = CC_SWITCH_ATTRS(cc_rp);
 

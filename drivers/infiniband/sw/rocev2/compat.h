@@ -14,6 +14,7 @@
 #include <linux/crc32.h>
 #include <linux/hrtimer.h>
 #include <linux/math.h>
+#include <linux/minmax.h>
 #include <linux/slab.h>
 #include <linux/timer.h>
 #include <linux/workqueue.h>
@@ -54,6 +55,10 @@ hrtimer_setup(struct hrtimer *timer,
 #ifndef kzalloc_obj
 #define kzalloc_obj(obj, gfp)	kzalloc(sizeof(obj), gfp)
 #define kvzalloc_obj(obj, gfp)	kvzalloc(sizeof(obj), gfp)
+#endif
+
+#ifndef abs_diff
+#define abs_diff(a, b)	(max(a, b) - min(a, b))
 #endif
 
 /* Before, a workqueue was per CPU unless it said otherwise */

@@ -87,6 +87,20 @@ static void dcqcn_alpha_grow(const struct rocev2_cc_parms *p,
 }
 
 /* RC = RC * (1 - alpha / 2), no lower than the knobs allow */
+/*
+ * Does a cut lower the target to the rate before it? Always with the clamp on,
+ * as algorithm 1 is printed. With it off, only if an increase came since the
+ * last cut: two CNPs in a row are one sign of congestion, and the target that
+ * the second would take is no rate that the QP ever had found good. (mlx5's
+ * knobs; the paper's authors' simulator has the same.)
+ */
+static bool dcqcn_clamps(const struct rocev2_cc_parms *p,
+			 const struct rocev2_dcqcn *d)
+{
+	return p->clamp_tgt_rate || d->byte_stage ||
+	       (p->clamp_tgt_rate_ati && d->time_stage);
+}
+
 static void dcqcn_cut(const struct rocev2_cc_parms *p, struct rocev2_dcqcn *d)
 {
 	u64 least = max(mul_u64_u32_div(d->rc, p->min_dec_fac, 100),
@@ -230,8 +244,7 @@ static void dcqcn_mlx_cut(const struct rocev2_cc_parms *p,
 		/* at equal times alpha goes first, the increase last */
 		dcqcn_mlx_alpha(p, d, at);
 		dcqcn_mlx_increase(p, d, at - 1);
-		if (p->clamp_tgt_rate ||
-		    (p->clamp_tgt_rate_ati && d->time_stage))
+		if (dcqcn_clamps(p, d))
 			d->rt = d->rc;
 		dcqcn_cut(p, d);
 		d->time_stage = 0;
@@ -277,16 +290,11 @@ static void dcqcn_init(const struct rocev2_cc_parms *p,
 			   (DCQCN_ALPHA_SHIFT - DCQCN_FX_SHIFT);
 }
 
-/*
- * SIGCOMM 2015, algorithm 1: the cut is by alpha as it was before. Without
- * clamp_tgt_rate the target stays, as in the authors' simulator, if no
- * increase came since the last CNP: else two in a row lose it, and all flows
- * of a full queue swing together.
- */
+/* SIGCOMM 2015, algorithm 1: the cut is by alpha as it was before */
 static void dcqcn_cnp_paper(const struct rocev2_cc_parms *p,
 			    struct rocev2_dcqcn *d, u64 now)
 {
-	if (p->clamp_tgt_rate || d->time_stage || d->byte_stage)
+	if (dcqcn_clamps(p, d))
 		d->rt = d->rc;
 	dcqcn_cut(p, d);
 	dcqcn_alpha_grow(p, d);

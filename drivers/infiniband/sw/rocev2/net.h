@@ -26,6 +26,12 @@ struct rocev2_net_path {
 	u16 gso_max_segs;
 };
 
+/* What a QP sends in one direction; owned by its runner */
+struct rocev2_tx {
+	int cpu;		/* that sent last, -1: none */
+	bool ordered;		/* nothing may overtake what was sent there */
+};
+
 /* What an skb tells wire_ops.xmit() besides its bytes */
 struct rocev2_skb_cb {
 	s8 prio;		/* 0 to 7; -1: by its traffic class, or the SL */
@@ -74,7 +80,7 @@ bool rocev2_net_can_send(struct rocev2_qp *qp);
 bool rocev2_net_crowded(void);
 /* Skbs that wait in the receive backlog of @cpu */
 u32 rocev2_net_backlog(int cpu);
-/* BH off: would it overtake what @qp has sent from qp->tx_cpu? */
-bool rocev2_net_overtakes(struct rocev2_qp *qp);
+/* BH off: would it overtake what @qp has sent of @tx? */
+bool rocev2_net_overtakes(const struct rocev2_qp *qp, struct rocev2_tx *tx);
 
 #endif /* ROCEV2_NET_H */

@@ -19,6 +19,12 @@
 #include "testing.h"
 #include "trace.h"
 
+/*
+ * While an XOFF is out: no packet may come any more, and what waited behind
+ * the last one may have been of others.
+ */
+#define PFC_LOOK_NS	(50 * NSEC_PER_USEC)
+
 static const u8 pfc_dmac[ETH_ALEN] = ROCEV2_PFC_DMAC;
 
 static struct rocev2_dev *pfc_dev(struct rocev2_pfc_dev *pd)
@@ -109,6 +115,8 @@ static void pfc_publish(struct rocev2_pfc_dev *pd)
 		}
 		next = min3(next, rocev2_pfc_pause_next(&pd->parms, &pp->pause),
 			    rocev2_pfc_fill_next(&pd->parms, &pp->fill));
+		if (pp->fill.xoff)
+			next = min(next, ktime_get_ns() + PFC_LOOK_NS);
 	}
 	WRITE_ONCE(pd->paused, paused);
 	WRITE_ONCE(pd->discard, discard);
@@ -448,7 +456,9 @@ void rocev2_pfc_rx_begin(struct rocev2_dev *dev, const struct sk_buff *skb,
 
 	if (likely(!READ_ONCE(dev->pfc.watch)))
 		return;
-	prio = rocev2_prio_of(dev, tclass, 0);
+	/* no packet has an SL; without a DSCP a VLAN may have said */
+	prio = rocev2_prio_of(dev, tclass,
+			      min_t(u32, skb->priority, ROCEV2_PRIO_MAX));
 	h = this_cpu_ptr(dev->pfc.held);
 	WRITE_ONCE(h->prio, prio);
 	WRITE_ONCE(h->unit, skb->truesize);

@@ -167,7 +167,7 @@ ROCEV2_EXPORT_FOR_TEST(rocev2_prio_parse);
  * rocev2_prio_of() - the priority of a packet
  * @dev: device that sends it or has got it
  * @tclass: its traffic class, ECN bits and all
- * @sl: service level of its address, 0..7; 0 of one that was received
+ * @sl: service level of its address, 0..7; what stands for it at receive
  *
  * Context: any, no lock. Return: 0..7.
  */

@@ -682,7 +682,8 @@ static void qp_init(struct rocev2_qp *qp, struct ib_qp *ibqp,
 	qp->state = IB_QPS_RESET;
 	qp->pkey = ROCEV2_PKEY;
 	qp->ip_id = rocev2_device_random();
-	qp->tx_cpu = -1;
+	qp->requests.cpu = -1;
+	qp->answers.cpu = -1;
 
 	refcount_set(&qp->ref, 1);
 	init_completion(&qp->released);

@@ -273,7 +273,8 @@ struct rocev2_qp {
 	struct rocev2_net_path path;
 	struct rocev2_ah_ref *path_ah;	/* UD: whose route @path is */
 	u16 ip_id;
-	int tx_cpu;			/* UC: sent last on it, -1: nowhere */
+	struct rocev2_tx requests;
+	struct rocev2_tx answers;
 
 	struct rocev2_pace pace;	/* when the next burst may leave */
 	struct list_head pfc_node;	/* pfc.lock; waits for a pause to end */

@@ -127,6 +127,28 @@ void rocev2_resp_owe_atomic(struct rocev2_qp *qp, const struct rocev2_pkt *pkt,
 	};
 }
 
+/*
+ * An answer to a duplicate goes where its PSN belongs. The requester has no
+ * use for what comes behind it until it has this one (IBA 9.7.5.1.1, implied
+ * NAK), so none of that goes first, and what of it has left leaves again.
+ */
+static struct rocev2_reply *resp_insert_reply(struct rocev2_resp *resp, u32 psn)
+{
+	u32 i = resp->reply_tail++;
+
+	for (; i != resp->reply_head; i--) {
+		struct rocev2_reply *at = &resp->reply[i & resp->reply_mask];
+		const struct rocev2_reply *prev =
+			&resp->reply[(i - 1) & resp->reply_mask];
+
+		if (rocev2_psn_diff(psn, prev->first_psn) >= 0)
+			return at;
+		*at = *prev;
+		at->pkt = 0;
+	}
+	return &resp->reply[i & resp->reply_mask];
+}
+
 /* An answer still on its way out that covers @psn */
 static struct rocev2_reply *resp_find_reply(struct rocev2_resp *resp, u32 psn)
 {
@@ -175,8 +197,9 @@ static bool resp_same_read(const struct rocev2_qp *qp,
  * @pkt: duplicate request
  *
  * An answer that is still being sent is taken back to the PSN asked for
- * rather than sent twice. Return: false if nothing is remembered of it; it is
- * then dropped silently (IBA 9.7.5.1.5).
+ * rather than sent twice; one that has been sent comes before all later ones.
+ * Return: false if nothing is remembered of it; it is then dropped silently
+ * (IBA 9.7.5.1.5).
  */
 bool rocev2_resp_replay(struct rocev2_qp *qp, const struct rocev2_pkt *pkt)
 {
@@ -198,7 +221,7 @@ bool rocev2_resp_replay(struct rocev2_qp *qp, const struct rocev2_pkt *pkt)
 	}
 	if (!rocev2_resp_may_owe(qp))
 		return false;
-	*resp_push_reply(resp) = (struct rocev2_reply) {
+	*resp_insert_reply(resp, pkt->psn) = (struct rocev2_reply) {
 		.class = res->class,
 		.first_psn = pkt->psn,
 		.npkts = res->class == ROCEV2_CLASS_READ_REQ ?
@@ -305,6 +328,8 @@ static enum resp_step resp_add(struct rocev2_qp *qp, struct rocev2_reply *r,
 	if (err)
 		return err == -EFAULT ? RESP_GONE : RESP_NO_MEMORY;
 	r->pkt++;
+	/* An ACK that comes first stands for it: then it would be lost */
+	qp->answers.ordered = true;
 	return RESP_ADDED;
 }
 

@@ -263,6 +263,18 @@ static int route_get(struct rocev2_dev *dev, const struct rocev2_av *av,
 	return 0;
 }
 
+/*
+ * A socket that has a route keeps its transmit queue, whatever CPU sends
+ * (netdev_pick_tx()): the order of a connection depends on it.
+ */
+static void route_keep_queue(const struct rocev2_qp *qp, struct sock *sk,
+			     struct dst_entry *dst)
+{
+	if (!rocev2_qp_is_dgram(qp) &&
+	    rcu_access_pointer(sk->sk_dst_cache) != dst)
+		sk_dst_set(sk, dst_clone(dst));
+}
+
 static void route_xmit(struct rocev2_qp *qp,
 		       const struct rocev2_net_path *path, struct sk_buff *skb)
 {
@@ -276,6 +288,7 @@ static void route_xmit(struct rocev2_qp *qp,
 		kfree_skb(skb);
 		return;
 	}
+	route_keep_queue(qp, sk, path->dst);
 	skb_dst_set(skb, dst_clone(path->dst));
 	skb->dev = path->dst->dev;
 	/* queues, VLAN PCP and PFC go by it (D10) */
@@ -393,27 +406,38 @@ static bool route_backlog_idle(int cpu)
 	return !test_bit(NAPI_STATE_SCHED, &sd->backlog.state);
 }
 
+/* Is anything of this QP on its way to the wire, or to a veth's other end? */
+static bool route_sends(const struct rocev2_qp *qp)
+{
+	return qp->sock && sk_wmem_alloc_get(qp->sock->sk);
+}
+
 /**
  * rocev2_net_overtakes - may packets sent here overtake earlier ones?
  * @qp: the QP
+ * @tx: of it: what is to be sent now
  *
- * Each CPU has a backlog of its own, and a NIC perhaps a queue. A QP whose
- * lost order nobody mends stays on its CPU until all it sent there is gone.
+ * Each CPU has a backlog of its own, where what goes out by the loopback
+ * device or a veth waits. (A NIC's queue does not change with the CPU: see
+ * route_keep_queue().) So a flow whose order counts stays on its CPU while that
+ * one has a backlog. Lost order costs RC a go-back; nobody mends it for UC,
+ * which waits until all it sent is gone, too.
  *
  * Context: the QP's runner, BH off. Return: true if the turn belongs on
- * qp->tx_cpu.
+ * tx->cpu.
  */
-bool rocev2_net_overtakes(struct rocev2_qp *qp)
+bool rocev2_net_overtakes(const struct rocev2_qp *qp, struct rocev2_tx *tx)
 {
 	int cpu = smp_processor_id();
 
-	if (qp->type != IB_QPT_UC || qp->tx_cpu == cpu)
+	if (tx->cpu == cpu)
 		return false;
-	if (qp->tx_cpu >= 0 &&
-	    ((qp->sock && sk_wmem_alloc_get(qp->sock->sk)) ||
-	     !route_backlog_idle(qp->tx_cpu)))
+	if (tx->ordered && tx->cpu >= 0 &&
+	    ((qp->type == IB_QPT_UC && route_sends(qp)) ||
+	     !route_backlog_idle(tx->cpu)))
 		return true;
-	qp->tx_cpu = cpu;
+	tx->cpu = cpu;
+	tx->ordered = false;
 	return false;
 }
 

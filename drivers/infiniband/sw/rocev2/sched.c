@@ -36,8 +36,16 @@ static void sched_flush(struct rocev2_qp *qp)
 enum sched_result {
 	SCHED_ON,		/* go on */
 	SCHED_LATER,		/* no memory, or too much under way here */
-	SCHED_ELSEWHERE,	/* the turn belongs on qp->tx_cpu */
+	SCHED_ELSEWHERE,	/* the turn belongs on another CPU */
 };
+
+/* UC's order counts always, and RC's requests until they are acknowledged */
+static bool sched_ordered(const struct rocev2_qp *qp)
+{
+	if (qp->type == IB_QPT_RC)
+		return READ_ONCE(qp->sq.una) != READ_ONCE(qp->sq.high);
+	return qp->type == IB_QPT_UC;
+}
 
 static void sched_xmit(struct rocev2_qp *qp, struct sk_buff *skb)
 {
@@ -47,15 +55,22 @@ static void sched_xmit(struct rocev2_qp *qp, struct sk_buff *skb)
 		qp->dev->wire->xmit(qp, &qp->path, skb);
 }
 
-/* Build one burst of answers or requests and send it */
-static enum sched_result sched_send(struct rocev2_qp *qp, int *todo)
+/* Build one burst of answers or requests and send it; on @cpu, if elsewhere */
+static enum sched_result sched_send(struct rocev2_qp *qp, int *todo, int *cpu)
 {
 	struct sk_buff *skb = NULL;
 	int bit = *todo & ROCEV2_TODO_REPLY ?: ROCEV2_TODO_SEND;
+	struct rocev2_tx *tx = &qp->answers;
 	bool more;
 
-	if (rocev2_net_overtakes(qp))
+	if (bit == ROCEV2_TODO_SEND) {
+		tx = &qp->requests;
+		tx->ordered = sched_ordered(qp);
+	}
+	if (rocev2_net_overtakes(qp, tx)) {
+		*cpu = tx->cpu;
 		return SCHED_ELSEWHERE;
+	}
 	if (rocev2_net_crowded())
 		return SCHED_LATER;
 	if (bit == ROCEV2_TODO_REPLY)
@@ -112,7 +127,7 @@ static void sched_cnp(struct rocev2_qp *qp)
 }
 
 /* What of @todo may leave now, a burst at most; with bottom halves off */
-static enum sched_result sched_burst(struct rocev2_qp *qp, int *todo)
+static enum sched_result sched_burst(struct rocev2_qp *qp, int *todo, int *cpu)
 {
 	/* write_space marks both bits again when there is room (D8) */
 	if (!rocev2_net_can_send(qp))
@@ -121,7 +136,7 @@ static enum sched_result sched_burst(struct rocev2_qp *qp, int *todo)
 	if (!rocev2_qp_is_dgram(qp) && rocev2_pfc_park(qp, &qp->av))
 		goto wait;
 	*todo = sched_pace(qp, *todo);
-	return *todo ? sched_send(qp, todo) : SCHED_ON;
+	return *todo ? sched_send(qp, todo, cpu) : SCHED_ON;
 wait:
 	*todo = 0;
 	return SCHED_ON;
@@ -158,10 +173,8 @@ static int sched_turn(struct rocev2_qp *qp, int *cpu)
 		 * no softirq between the look at the clock and the packet
 		 */
 		local_bh_disable();
-		res = sched_burst(qp, &todo);
+		res = sched_burst(qp, &todo, cpu);
 		local_bh_enable();
-		if (res == SCHED_ELSEWHERE)
-			*cpu = qp->tx_cpu;
 		if (res != SCHED_ON)
 			break;
 	}

@@ -90,6 +90,23 @@ static void mmu_never_stuck(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, fabric_mmu_release(&parms, &pool, &in, 500));
 }
 
+/* The share is low, but there is still something in the headroom: no XON yet */
+static void mmu_headroom_first(struct kunit *test)
+{
+	const struct fabric_mmu_parms parms = { .lossless = true, .xoff = 3000,
+		.headroom = 2000 };
+	struct fabric_mmu_pool pool = { .size = 100, .used = 100 };
+	struct fabric_mmu_in in = {};
+
+	KUNIT_EXPECT_EQ(test, fabric_mmu_admit(&parms, &pool, &in, 1000),
+			FABRIC_MMU_HEADROOM);
+	KUNIT_EXPECT_TRUE(test, fabric_mmu_stop(&parms, &in));
+	KUNIT_EXPECT_EQ(test, fabric_mmu_admit(&parms, &pool, &in, 1000),
+			FABRIC_MMU_HEADROOM);
+	KUNIT_EXPECT_FALSE(test, fabric_mmu_release(&parms, &pool, &in, 1000));
+	KUNIT_EXPECT_TRUE(test, fabric_mmu_release(&parms, &pool, &in, 1000));
+}
+
 static void mmu_lossy(struct kunit *test)
 {
 	const struct fabric_mmu_parms parms = { .xoff = 1000, .headroom = 2000 };
@@ -135,6 +152,7 @@ static struct kunit_case mmu_cases[] = {
 	KUNIT_CASE(mmu_thresholds),
 	KUNIT_CASE(mmu_hysteresis),
 	KUNIT_CASE(mmu_never_stuck),
+	KUNIT_CASE(mmu_headroom_first),
 	KUNIT_CASE(mmu_lossy),
 	KUNIT_CASE(mmu_headroom),
 	KUNIT_CASE(mmu_wire),

@@ -34,7 +34,6 @@ static void dcqcn_parms(struct rocev2_cc_parms *p,
 	static const struct rocev2_cc_parms paper = {
 		.dce_tcp_rtt = 55, .time_reset = 55, .byte_reset = 10000000,
 		.threshold = 5, .ai_rate = 40, .hai_rate = 200, .min_rate = 40,
-		.clamp_tgt_rate = true,
 	};
 	static const struct rocev2_cc_parms mlx = {
 		.dce_tcp_rtt = 1, .rate_reduce_monitor_period = 4,
@@ -45,6 +44,8 @@ static void dcqcn_parms(struct rocev2_cc_parms *p,
 	*p = variant == ROCEV2_DCQCN_PAPER ? paper : mlx;
 	p->variant = variant;
 	p->line_rate = line;
+	/* algorithm 1 as it is printed, which the model follows */
+	p->clamp_tgt_rate = variant == ROCEV2_DCQCN_PAPER;
 	p->clamp_tgt_rate_ati = true;
 	p->min_dec_fac = 50;
 	p->dce_tcp_g = 1020;		/* g = 1/256 */
@@ -144,6 +145,45 @@ static void dcqcn_cuts(struct kunit *test)
 			35000000ULL);
 }
 
+/* PAPER: what two CNPs in a row leave of the target, by the clamp */
+static void dcqcn_clamp(struct kunit *test)
+{
+	/* line rate; halved twice, as alpha stays one; half way to the target */
+	static const struct {
+		bool clamp, ati;
+		u64 rate, again;
+	} want[] = {
+		{ true, false, 15000000, 7500000 },
+		{ false, true, 25000000, 12500000 },
+		{ false, false, 25000000, 12500000 },
+	};
+	struct rocev2_cc_parms p;
+	union rocev2_cc_vars v;
+	u64 us = NSEC_PER_USEC;
+	int i;
+
+	dcqcn_parms(&p, ROCEV2_DCQCN_PAPER, 40000);
+	p.dce_tcp_rtt = 1000000;	/* alpha stays */
+	for (i = 0; i < ARRAY_SIZE(want); i++) {
+		p.clamp_tgt_rate = want[i].clamp;
+		p.clamp_tgt_rate_ati = want[i].ati;
+		rocev2_dcqcn_ops.init(&p, &v);
+		rocev2_dcqcn_ops.on_cnp(&p, &v, 0);
+		rocev2_dcqcn_ops.on_cnp(&p, &v, 50 * us);
+		KUNIT_EXPECT_EQ(test, rocev2_dcqcn_ops.rate_at(&p, &v, 50 * us),
+				10000000ULL);
+		KUNIT_EXPECT_EQ(test, rocev2_dcqcn_ops.rate_at(&p, &v, 106 * us),
+				want[i].rate);
+		/* after an increase by the timer */
+		rocev2_dcqcn_ops.on_cnp(&p, &v, 107 * us);
+		KUNIT_EXPECT_EQ(test, rocev2_dcqcn_ops.rate_at(&p, &v, 107 * us),
+				want[i].again);
+		KUNIT_EXPECT_EQ(test, v.dcqcn.rt >> 20,
+				want[i].clamp || want[i].ati ?
+				want[i].rate / 1000 : 40000ULL);
+	}
+}
+
 /* MLX: the rate that the first CNP sets, and the cap above all */
 static void dcqcn_first(struct kunit *test)
 {
@@ -200,6 +240,7 @@ static void dcqcn_idle(struct kunit *test)
 static struct kunit_case dcqcn_kunit_cases[] = {
 	KUNIT_CASE(dcqcn_traces),
 	KUNIT_CASE(dcqcn_cuts),
+	KUNIT_CASE(dcqcn_clamp),
 	KUNIT_CASE(dcqcn_first),
 	KUNIT_CASE(dcqcn_idle),
 	{}

@@ -76,7 +76,8 @@ static void loop_post(struct loop_ctx *l, u32 i)
 	rdma.remote_addr = (uintptr_t)dst;
 	rdma.rkey = l->mr->rkey;
 	rdma.wr.opcode = op[prandom_u32_state(&l->rnd) % ARRAY_SIZE(op)];
-	switch (rdma.wr.opcode) {
+	/* not all of these are in every kernel's enum */
+	switch ((int)rdma.wr.opcode) {
 	case IB_WR_ATOMIC_FETCH_AND_ADD:
 		sge.length = sizeof(u64);
 		atomic.remote_addr = (uintptr_t)dst;

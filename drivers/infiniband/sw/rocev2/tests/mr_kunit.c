@@ -583,6 +583,9 @@ static void mr_test_rereg_race(struct kunit *test)
 						 8, ROCEV2_MR_REMOTE_READ),
 				i & 1);
 		cond_resched();
+		/* with one CPU, the writer's turn */
+		if (i % 100 == 50)
+			usleep_range(10, 50);
 	}
 	kthread_stop(task);
 	KUNIT_EXPECT_EQ(test, w.misses, 0UL);

@@ -63,7 +63,8 @@ static void pace_burst(struct kunit *test)
 static const u32 pace_packets[] = { 1068, 4140 };
 
 /*
- * Send for @ns at @bps with a timer that is late by up to 15 us each time. Return: bits a second that came of it.
+ * Send for @ns at @bps with a timer that is late by up to 15 us each time.
+ * Return: bits a second that came of it.
  */
 static u64 pace_run(struct kunit *test, struct rocev2_qp *qp, u64 bps,
 		    u32 packet, u64 ns)
@@ -86,7 +87,8 @@ static u64 pace_run(struct kunit *test, struct rocev2_qp *qp, u64 bps,
 		if (due > now)
 			now = due + i++ * 7919 % 15000;
 	}
-	return div64_u64(sent * 8 * NSEC_PER_SEC, now - begin);
+	return div64_u64(sent * 8 * USEC_PER_SEC,
+			 div64_u64(now - begin, NSEC_PER_USEC));
 }
 
 /* Within 1 % of the rate from 1 Mb/s to 400 Gb/s */
