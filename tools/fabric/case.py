@@ -43,6 +43,7 @@ class Case:
     interval_us: float = 500
     ports: list = None  # (switch, port) whose samples are kept; None: all
     actions: list = dataclasses.field(default_factory=list)
+    retry: int = 14     # QP attribute timeout: 4.096 us * 2^retry
     seed: int = 1
     limit: int = 1200   # seconds of real time
     notes: dict = dataclasses.field(default_factory=dict)   # for judge()

@@ -106,7 +106,7 @@ def start_clients(case, out, epoch):
                    "-d", f"roce{host}", "--no-latency",
                    "--epoch", str(epoch), "--csv", f"{out}/client{host}.csv",
                    "--interval", f"{round(case['interval_us'] * 1e3)}ns",
-                   "--drain", "2s", f"--json={out}/client{host}.json"]
+                   "--timeout", str(case["retry"]), "--drain", "2s", f"--json={out}/client{host}.json"]
         for flow in flows:
             command += ["--flow", flow_text(case, flow)]
         log = open(f"{out}/client{host}.log", "w", encoding="utf-8")

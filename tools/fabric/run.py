@@ -3,12 +3,14 @@
 """Owns: running experiments in User-Mode Linux with virtual time, their files
 in out/fabric/ID, their verdicts and pictures.
 
-usage: run.py [--full] [--again] [--judge] [--list] [--jobs N] [ID[/CASE]...]
+usage: run.py [--full] [--again] [--judge] [--list] [--jobs N]
+              [--cc KNOB=VALUE]... [ID[/CASE]...]
 
 --again   runs the first case of each experiment a second time and compares
           every CSV file byte by byte
 --judge   runs nothing: verdicts and pictures from the files that are there
 --jobs    so many machines at once; as many as there are CPUs
+--cc      a knob of cc_params changed in all cases, whose names it is added to
 
 Prints TAP; the results go to TAP_RESULTS (tools/testing/lib.sh's format).
 """
@@ -130,13 +132,17 @@ class Job:
         return self.okay.result()
 
 
-def plan(wanted, full, again):
+def plan(wanted, full, again, knobs):
     """All jobs, by experiment."""
     jobs = {}
     for name, only in wanted.items():
         module = load(name)
         todo = [case for case in module.cases(full)
                 if not only or case.name in only]
+        for case in todo:
+            case.cc.update(knobs)
+            case.name += "".join(f",{name}={value}"
+                                 for name, value in knobs.items())
         jobs[name] = [Job(module, case) for case in todo]
         if again and todo:
             jobs[name].append(Job(module, todo[0], again=True))
@@ -182,6 +188,8 @@ def main():
     parser.add_argument("--judge", action="store_true")
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--cc", action="append", default=[],
+                        metavar="KNOB=VALUE")
     parser.add_argument("which", nargs="*")
     args = parser.parse_args()
     wanted = {}
@@ -195,7 +203,8 @@ def main():
                   [case.name for case in module.cases(args.full)])
         return 0
     tap = Tap()
-    jobs = plan(wanted, args.full, args.again and not args.judge)
+    jobs = plan(wanted, args.full, args.again and not args.judge,
+                dict(pair.split("=", 1) for pair in args.cc))
     with futures.ThreadPoolExecutor(args.jobs) as pool:
         if not args.judge:
             for job in (job for some in jobs.values() for job in some):

@@ -7,8 +7,8 @@ Parking lot: three hosts behind a trunk and one beside the receiver. PFC shares
 by port, so the near one gets half of the link and each far one a sixth.
 Victim: two far and two near hosts fill a receiver; a fifth, far, sends to an
 idle host over the same trunk. The receiver's port gives the trunk a third, and
-PFC on the trunk holds the victim to what each of its neighbours gets: a ninth
-of 80 Gb/s at most, where it could have what they leave of the trunk."""
+PFC on the trunk holds the victim to what each of its neighbours gets, a sixth of
+the link, where it could have all that they leave of the trunk."""
 
 import stats
 from case import Case, Flow, Line, Plot, Verdict, incast, star, switch
@@ -16,8 +16,9 @@ from case import Case, Flow, Line, Plot, Verdict, incast, star, switch
 ID = "x3"
 TITLE = "PFC without and with DCQCN: spread, parking lot, victim"
 GBPS = 40
-# Thresholds that act: the paper's switch holds about so much per port
-XOFF = {"prio3__xoff_mode": "static", "prio3__xoff_bytes": 100000}
+# Above Kmax, so that marks come before pauses (the paper's section 4), and less
+# than a flow has in flight, so that without marks there are pauses
+XOFF = {"prio3__xoff_mode": "static", "prio3__xoff_bytes": 400000}
 
 
 def dumbbell(left, right):

@@ -13,6 +13,7 @@ cables back: three times the delay of a cable here."""
 import fluid
 import model
 import stats
+import x1
 from case import Case, Line, Plot, Verdict, incast, star
 
 ID = "x5"
@@ -50,7 +51,7 @@ def cases(full):
             name, star(flows + 1, 40, delay / 3, **settings),
             incast(flows, depth=32), .3 if changed == CURE else .15,
             mtu=PAYLOAD, ports=[("sw0", 0)], limit=5400,
-            cc={"burst_bytes": 0, "rp_ai_rate": round(p.increase / 1e6)},
+            cc={**x1.SMOOTH, "rp_ai_rate": round(p.increase / 1e6)},
             notes={"flows": flows, "delay": delay, "changed": changed}))
     return found
 
