@@ -197,7 +197,7 @@ uml() {
 # The experiments; TAP of its own, results among those of here. The short form
 # has a few of them: `make fabric` takes hours.
 experiments() {
-	local -a form=(--again x1/n2 x2/n4)
+	local -a form=(--again x1/n10 x2/n4)
 	[[ $FULL == 0 ]] || form=(--again --full)
 	step "the fabric's experiments, in virtual time"
 	make -s tools >&2

@@ -170,7 +170,7 @@ static bool flood_asks(const struct rt_side *s, bool one_way)
 }
 
 /* Prints "flood: running" when data flows */
-static int flood(struct rt_side *s, bool one_way)
+static int flood_run(struct rt_side *s, bool one_way)
 {
 	struct rt_cfg cfg = rt_cfg(s, 1 << 20);
 	uint64_t posted = 0, done = 0;
@@ -211,13 +211,13 @@ static int flood(struct rt_side *s, bool one_way)
 /* WRITEs and READs both ways until something breaks: for tests that break it */
 static int case_flood(struct rt_side *s)
 {
-	return flood(s, false);
+	return flood_run(s, false);
 }
 
 /* The same with WRITEs of side 0 alone */
 static int case_flood_writes(struct rt_side *s)
 {
-	return flood(s, true);
+	return flood_run(s, true);
 }
 
 /* Side 1 tears everything down while side 0 writes into it */
