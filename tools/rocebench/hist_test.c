@@ -11,6 +11,8 @@
 #include "rb.h"
 
 #define N	20000
+/* What doubles get wrong, and more */
+#define TINY	(1.0 / 1000000000)
 
 static int by_value(const void *a, const void *b)
 {
@@ -42,7 +44,7 @@ static int compare(const char *name, unsigned int bits, uint64_t seed)
 	rb_hist_merge(h, half);
 	qsort(v, N, sizeof(v[0]), by_value);
 	for (i = 0; i < (int)(sizeof(pct) / sizeof(pct[0])); i++) {
-		uint64_t want = v[(int)ceil(pct[i] / 100 * N - 1e-9) - 1];
+		uint64_t want = v[(int)ceil(pct[i] / 100 * N - TINY) - 1];
 		uint64_t got = rb_hist_percentile(h, pct[i]);
 
 		if (!near(got, want)) {
@@ -54,7 +56,7 @@ static int compare(const char *name, unsigned int bits, uint64_t seed)
 	}
 	if (rb_hist_count(h) != N || rb_hist_min(h) != v[0] ||
 	    rb_hist_max(h) != v[N - 1] ||
-	    fabs(rb_hist_mean(h) - sum / N) > sum / N * 1e-9) {
+	    fabs(rb_hist_mean(h) - sum / N) > sum / N * TINY) {
 		printf("fail %s: count, least, most or mean\n", name);
 		bad = 1;
 	}
