@@ -265,6 +265,8 @@ lossless() {
 	in_h 0 iperf3 -s -D -1 -p 5003
 	lab_wait 10 in_h 0 ss -Hltn 'sport = 5003'
 	set_all sw0/port0 rate_mbps 100
+	# two frames in the queue, and every one is
+	set_all sw0/prio3 ecn_kmin_bytes 1000 ecn_kmax_bytes 2000
 	in_h 1 iperf3 -S 104 -n 4M -p 5003 -c 10.0.0.1 >/dev/null
 	is "ECN-capable packets are marked" "$(counter sw0 0 3 marks)" -gt 0
 }
