@@ -91,6 +91,7 @@ void rocev2_burst_init(struct rocev2_burst *b, struct rocev2_qp *qp,
 		       const struct rocev2_net_path *path)
 {
 	b->skb = NULL;
+	b->hold.mr = NULL;
 	b->qp = qp;
 	b->av = av;
 	b->path = path;
@@ -103,6 +104,8 @@ void rocev2_burst_init(struct rocev2_burst *b, struct rocev2_qp *qp,
 	b->sport = qp->sport;
 	b->data = false;
 	b->alone = false;
+	b->bare = path->local &&
+		  !test_bit(ROCEV2_DEV_LOCAL_ICRC, &qp->dev->flags);
 	b->max_seg = path->gso_max_size ? path->gso_max_segs : 1;
 	b->max_len = path->gso_max_size;
 	if (b->max_len)
@@ -258,7 +261,7 @@ static u8 *burst_room(struct rocev2_burst *b, u32 *len)
 /* Copy into the segment; with @sum the bytes go through the ICRC too */
 static int burst_put(struct rocev2_burst *b, const void *src, u32 len, bool sum)
 {
-	if (sum)
+	if (sum && !b->bare)
 		b->crc = rocev2_icrc_update(b->crc, src, len);
 	while (len) {
 		u32 n = len;
@@ -287,7 +290,8 @@ static int burst_put_payload(struct rocev2_burst *b, const void *src, u32 len)
 		if (!p)
 			return -ENOSPC;
 		memcpy(p, src, n);
-		b->crc = rocev2_icrc_update(b->crc, p, n);
+		if (!b->bare)
+			b->crc = rocev2_icrc_update(b->crc, p, n);
 		src += n;
 		len -= n;
 	}
@@ -341,8 +345,9 @@ static int burst_put_wqe(struct rocev2_burst *b, const struct rocev2_swqe *wqe,
 			continue;
 		}
 		n = min_t(u32, len, sge->length - off);
-		mr = rocev2_mr_get(b->qp->dev, b->qp->pd, sge->lkey,
-				   sge->addr + off, n, ROCEV2_MR_LOCAL_READ);
+		mr = rocev2_mr_hold_get(&b->hold, b->qp, b->qp->pd, sge->lkey,
+					sge->addr + off, n,
+					ROCEV2_MR_LOCAL_READ);
 		if (!mr)
 			return -EFAULT;
 		err = burst_put_mr(b, mr, sge->addr + off, n);
@@ -350,7 +355,7 @@ static int burst_put_wqe(struct rocev2_burst *b, const struct rocev2_swqe *wqe,
 			err = rocev2_odp_fault(b->qp, ROCEV2_ODP_GATHER, mr,
 					       sge->addr + off, n,
 					       sge->length - off, false);
-		rocev2_mr_put(mr);
+		rocev2_mr_hold_put(&b->hold, mr);
 		if (err)
 			return err;
 		off = 0;
@@ -359,28 +364,60 @@ static int burst_put_wqe(struct rocev2_burst *b, const struct rocev2_swqe *wqe,
 	return len ? -EFAULT : 0;
 }
 
+/* The next @len bytes of room if they are in one piece, else NULL */
+static u8 *burst_take(struct rocev2_burst *b, u32 len)
+{
+	u8 *p = b->piece[b->cur].ptr;
+
+	if (b->cur == b->npiece || b->piece[b->cur].len < len)
+		return NULL;
+	b->piece[b->cur].ptr += len;
+	b->piece[b->cur].len -= len;
+	return p;
+}
+
+/* BTH and extended headers, where they go if there is room in one piece */
+static int burst_put_hdr(struct rocev2_burst *b, const struct rocev2_pkt *pkt,
+			 u32 seg_len)
+{
+	u8 buf[ROCEV2_HDR_MAX];
+	u8 *p = burst_take(b, pkt->op->hdr_len);
+	u8 *hdr = p ?: buf;
+	u32 len = rocev2_hdr_build(pkt, hdr);
+
+	if (!b->bare) {
+		b->crc = rocev2_icrc_start(&b->tmpl, seg_len, b->id + b->nseg);
+		b->crc = rocev2_icrc_hdr(b->crc, hdr, len);
+	}
+	return p ? 0 : burst_put(b, buf, len, false);
+}
+
+static int burst_put_icrc(struct rocev2_burst *b)
+{
+	__le32 icrc = b->bare ? ROCEV2_ICRC_ABSENT :
+				rocev2_icrc_finish(b->crc);
+	u8 *p = burst_take(b, sizeof(icrc));
+
+	if (!p)
+		return burst_put(b, &icrc, sizeof(icrc), false);
+	put_unaligned(icrc, (__le32 *)p);
+	return 0;
+}
+
 static int burst_write(struct rocev2_burst *b, const struct rocev2_pkt *pkt,
 		       const struct rocev2_burst_src *src, u32 seg_len)
 {
 	static const u8 zero[4];
-	u8 hdr[ROCEV2_HDR_MAX];
-	u32 hdr_len = rocev2_hdr_build(pkt, hdr);
-	__le32 icrc;
 	int err;
 
-	b->crc = rocev2_icrc_start(&b->tmpl, seg_len, b->id + b->nseg);
-	b->crc = rocev2_icrc_hdr(b->crc, hdr, hdr_len);
-	err = burst_put(b, hdr, hdr_len, false);
+	err = burst_put_hdr(b, pkt, seg_len);
 	if (!err && pkt->payload_len && src->wqe)
 		err = burst_put_wqe(b, src->wqe, src->off, pkt->payload_len);
 	else if (!err && pkt->payload_len && src->mr)
 		err = burst_put_mr(b, src->mr, src->off, pkt->payload_len);
 	if (!err && pkt->pad)
 		err = burst_put(b, zero, pkt->pad, true);
-	if (err)
-		return err;
-	icrc = rocev2_icrc_finish(b->crc);
-	return burst_put(b, &icrc, sizeof(icrc), false);
+	return err ?: burst_put_icrc(b);
 }
 
 /**
@@ -457,6 +494,7 @@ struct sk_buff *rocev2_burst_finish(struct rocev2_burst *b)
 	u32 udp_len = b->len + sizeof(struct udphdr);
 	struct sk_buff *skb = b->skb;
 
+	rocev2_mr_hold_end(&b->hold);
 	if (!b->nseg) {
 		kfree_skb(skb);
 		b->skb = NULL;

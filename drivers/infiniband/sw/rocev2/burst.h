@@ -27,6 +27,7 @@ struct rocev2_burst {
 	bool capable;			/* data may be marked: ECT(0) */
 	bool data;			/* of payload; all segments or none */
 	bool alone;			/* a flow that nobody gathers */
+	bool bare;			/* no ICRC: it stays on this host */
 	u32 seg_len;			/* UDP payload of a full segment */
 	u32 len;			/* UDP payload of all segments */
 	u16 nseg;
@@ -35,6 +36,8 @@ struct rocev2_burst {
 	u16 id;				/* IPv4 ID of the first segment */
 	bool closed;			/* a shorter segment ended it */
 
+	struct rocev2_mr_hold hold;	/* what was gathered from last */
+
 	/* the segment being written */
 	struct {
 		u8 *ptr;
@@ -42,7 +45,7 @@ struct rocev2_burst {
 	} piece[ROCEV2_BURST_PIECES];
 	u8 npiece;
 	u8 cur;
-	u32 crc;
+	u32 crc;			/* nothing with @bare */
 	u32 seg_start;			/* skb->len before this segment */
 };
 

@@ -350,7 +350,7 @@ static enum rocev2_drop comp_rx_ack(struct rocev2_qp *qp,
 
 /* Scatter @len bytes at @off of the message over the WQE's SGEs */
 static int comp_scatter(struct rocev2_qp *qp, const struct rocev2_swqe *wqe,
-			u64 off, struct sk_buff *skb, u32 skb_off, u32 len)
+			u64 off, struct rocev2_rx *rx, u32 skb_off, u32 len)
 {
 	u32 i;
 
@@ -365,16 +365,18 @@ static int comp_scatter(struct rocev2_qp *qp, const struct rocev2_swqe *wqe,
 			continue;
 		}
 		n = min_t(u32, len, sge->length - off);
-		mr = rocev2_mr_get(qp->dev, qp->pd, sge->lkey, sge->addr + off,
-				   n, ROCEV2_MR_LOCAL_WRITE);
+		mr = rocev2_mr_hold_get(&rx->hold, qp, qp->pd, sge->lkey,
+					sge->addr + off, n,
+					ROCEV2_MR_LOCAL_WRITE);
 		if (!mr)
 			return -EFAULT;
-		err = rocev2_mr_copy_skb(mr, sge->addr + off, skb, skb_off, n);
+		err = rocev2_mr_copy_skb(mr, sge->addr + off, rx->skb, skb_off,
+					 n);
 		if (err == -EAGAIN)
 			err = rocev2_odp_fault(qp, ROCEV2_ODP_SCATTER, mr,
 					       sge->addr + off, n,
 					       sge->length - off, true);
-		rocev2_mr_put(mr);
+		rocev2_mr_hold_put(&rx->hold, mr);
 		if (err)
 			return err;
 		off = 0;
@@ -411,7 +413,7 @@ static void comp_response_done(struct rocev2_qp *qp, struct rocev2_swqe *wqe)
 }
 
 static void comp_rx_read(struct rocev2_qp *qp, struct rocev2_swqe *wqe,
-			 struct sk_buff *skb, const struct rocev2_pkt *pkt,
+			 struct rocev2_rx *rx, const struct rocev2_pkt *pkt,
 			 struct comp_result *r)
 {
 	struct rocev2_sq *sq = &qp->sq;
@@ -424,7 +426,7 @@ static void comp_rx_read(struct rocev2_qp *qp, struct rocev2_swqe *wqe,
 		return;
 	}
 	if (want)
-		err = comp_scatter(qp, wqe, off, skb, pkt->payload_off, want);
+		err = comp_scatter(qp, wqe, off, rx, pkt->payload_off, want);
 	if (comp_waits(qp, err, r))
 		return;
 	if (err) {
@@ -527,7 +529,7 @@ static bool comp_expects(const struct rocev2_qp *qp,
 
 /* READ response or atomic answer: must be the next one that is missing */
 static enum rocev2_drop comp_rx_response(struct rocev2_qp *qp,
-					 struct sk_buff *skb,
+					 struct rocev2_rx *rx,
 					 const struct rocev2_pkt *pkt,
 					 struct comp_result *r)
 {
@@ -553,14 +555,15 @@ static enum rocev2_drop comp_rx_response(struct rocev2_qp *qp,
 	if (comp_is_placement(wqe))
 		comp_rx_placement(qp, wqe, pkt, r);
 	else if (pkt->op->class == ROCEV2_CLASS_READ_RESP)
-		comp_rx_read(qp, wqe, skb, pkt, r);
+		comp_rx_read(qp, wqe, rx, pkt, r);
 	else
 		comp_rx_atomic(qp, wqe, pkt, r);
 	comp_catch_up(qp);
 	return r->waits ? ROCEV2_DROP_PAGE_FAULT : ROCEV2_DROP_NONE;
 }
 
-static enum rocev2_drop comp_dispatch(struct rocev2_qp *qp, struct sk_buff *skb,
+static enum rocev2_drop comp_dispatch(struct rocev2_qp *qp,
+				      struct rocev2_rx *rx,
 				      const struct rocev2_pkt *pkt,
 				      struct comp_result *r)
 {
@@ -576,27 +579,26 @@ static enum rocev2_drop comp_dispatch(struct rocev2_qp *qp, struct sk_buff *skb,
 		return ROCEV2_DROP_UNEXPECTED_RESPONSE;
 	if (pkt->op->class == ROCEV2_CLASS_ACK)
 		return comp_rx_ack(qp, pkt, r);
-	return comp_rx_response(qp, skb, pkt, r);
+	return comp_rx_response(qp, rx, pkt, r);
 }
 
 /**
  * rocev2_comp_rx() - take one response packet
  * @qp: RC QP, referenced
- * @skb: skb that holds the packet
+ * @rx: skb that holds the packet; todo bits for the caller's kick are set
  * @pkt: packet, checked by rx.c
- * @todo: bits for the caller's rocev2_sched_kick()
  *
  * Context: softirq or process, no lock held. Return: why it was dropped.
  */
-enum rocev2_drop rocev2_comp_rx(struct rocev2_qp *qp, struct sk_buff *skb,
-				const struct rocev2_pkt *pkt, int *todo)
+enum rocev2_drop rocev2_comp_rx(struct rocev2_qp *qp, struct rocev2_rx *rx,
+				const struct rocev2_pkt *pkt)
 {
 	struct rocev2_sq *sq = &qp->sq;
 	struct comp_result r = {};
 	enum rocev2_drop drop;
 
 	spin_lock_bh(&sq->lock);
-	drop = comp_dispatch(qp, skb, pkt, &r);
+	drop = comp_dispatch(qp, rx, pkt, &r);
 	if (r.progress)
 		rocev2_retry_progress(qp);
 	rocev2_qp_check_drained(qp);
@@ -604,7 +606,7 @@ enum rocev2_drop rocev2_comp_rx(struct rocev2_qp *qp, struct sk_buff *skb,
 		r.failed = true;
 	spin_unlock_bh(&sq->lock);
 	if (drop == ROCEV2_DROP_NONE)
-		*todo |= ROCEV2_TODO_SEND;
+		rx->todo |= ROCEV2_TODO_SEND;
 	if (r.failed)
 		rocev2_qp_error(qp, -1);
 	return drop;

@@ -107,6 +107,8 @@ struct rocev2_dev {
 
 #define ROCEV2_DEV_UNREGISTERING	0
 #define ROCEV2_DEV_BURSTS_OFF		1	/* single packets only */
+#define ROCEV2_DEV_LOCAL_ICRC		2	/* an ICRC by loopback as well */
+#define ROCEV2_DEV_HW_BURSTS		3	/* a NIC that cuts them keeps IDs */
 
 static inline struct rocev2_dev *to_rocev2_dev(struct ib_device *ibdev)
 {
@@ -117,6 +119,7 @@ extern struct workqueue_struct *rocev2_wq;	/* QP turns, flushes */
 extern const struct ib_device_ops rocev2_verbs_ops;	/* verbs.c */
 /* port_sysfs.c: what shows below ports/1; ends with NULL */
 extern const struct attribute_group *rocev2_port_groups[];
+extern const struct attribute_group rocev2_wire_group;	/* wire_sysfs.c */
 
 /* rtnl -> netdev lock -> this; guards the list of devices */
 extern struct mutex rocev2_device_lock;

@@ -16,6 +16,7 @@
 #include <net/ipv6.h>
 #include <rocev2/wire.h>
 #include "hdr.h"
+#include "skb_at.h"
 #include "testing.h"
 
 /* The shortest packet there is: a BTH, nothing, an ICRC */
@@ -280,7 +281,7 @@ enum rocev2_drop rocev2_hdr_parse(const struct sk_buff *skb, u32 off, u32 len,
 
 	if (off > skb->len || len > skb->len - off || len < HDR_PKT_MIN)
 		return ROCEV2_DROP_TRUNCATED;
-	bth = skb_header_pointer(skb, off, sizeof(*bth), buf);
+	bth = rocev2_skb_header(skb, off, sizeof(*bth), buf);
 	if (!bth)
 		return ROCEV2_DROP_TRUNCATED;
 
@@ -296,7 +297,7 @@ enum rocev2_drop rocev2_hdr_parse(const struct sk_buff *skb, u32 off, u32 len,
 	hdr_len = pkt->op->hdr_len;
 	if (len < hdr_len + ROCEV2_ICRC_BYTES)
 		return ROCEV2_DROP_TRUNCATED;
-	bth = skb_header_pointer(skb, off, hdr_len, buf);
+	bth = rocev2_skb_header(skb, off, hdr_len, buf);
 	if (!bth)
 		return ROCEV2_DROP_TRUNCATED;
 	hdr_parse_ext(bth + 1, pkt->op->flags, pkt);

@@ -18,6 +18,12 @@
 
 struct sk_buff;
 
+/*
+ * In place of an ICRC that was left out. Who takes it for one decides by where
+ * the packet has been, never by the packet alone: rx.c.
+ */
+#define ROCEV2_ICRC_ABSENT	cpu_to_le32(0)
+
 struct rocev2_icrc_tmpl {
 	bool v6;
 	u8 ip_len;			/* 20 or 40 */
@@ -38,6 +44,7 @@ u32 rocev2_icrc_update(u32 crc, const void *data, u32 len);
 __le32 rocev2_icrc_finish(u32 crc);
 
 /* Is the ICRC of the segment at @off, @len bytes long, right for IPv4 ID @id? */
+bool rocev2_icrc_absent(const struct sk_buff *skb, u32 off, u32 len);
 bool rocev2_icrc_check(const struct rocev2_icrc_tmpl *t,
 		       const struct sk_buff *skb, u32 off, u32 len, u16 id);
 

@@ -6,6 +6,7 @@
  */
 #include <linux/skbuff.h>
 #include "icrc.h"
+#include "skb_at.h"
 #include "testing.h"
 
 /* How deep fragment lists may nest; the stack makes two levels at most */
@@ -67,6 +68,28 @@ static bool icrc_walk_skb(struct icrc_walk *w, const struct sk_buff *skb,
 }
 
 /**
+ * rocev2_icrc_absent() - Was the ICRC of a segment left out?
+ * @skb: any layout
+ * @off: of the segment's BTH, from skb->data
+ * @len: of the segment in bytes, BTH through ICRC
+ *
+ * Context: Any. Return: true if ROCEV2_ICRC_ABSENT is in its place.
+ */
+bool rocev2_icrc_absent(const struct sk_buff *skb, u32 off, u32 len)
+{
+	__le32 buf;
+	const __le32 *found;
+
+	if (len < sizeof(buf) || off > skb->len || len > skb->len - off)
+		return false;
+	found = rocev2_skb_header(skb, off + len - sizeof(buf), sizeof(buf),
+				  &buf);
+	return found && get_unaligned(found) == ROCEV2_ICRC_ABSENT;
+}
+
+ROCEV2_EXPORT_FOR_TEST(rocev2_icrc_absent);
+
+/**
  * rocev2_icrc_check() - Is the ICRC of a segment right?
  * @t: masked headers of the skb's flow
  * @skb: any layout; neither changed nor linearised
@@ -84,10 +107,19 @@ bool rocev2_icrc_check(const struct rocev2_icrc_tmpl *t,
 	u8 bth[ROCEV2_BTH_BYTES];
 	const u8 *head;
 	__le32 found;
+	u32 n = len;
 
 	if (len < sizeof(bth) + sizeof(found) || len > U16_MAX ||
 	    off > skb->len || len > skb->len - off)
 		return false;
+	head = rocev2_skb_at(skb, off, &n);
+	if (head && n == len) {
+		len -= sizeof(found);
+		w.crc = rocev2_icrc_start(t, n, id);
+		w.crc = rocev2_icrc_hdr(w.crc, head, len);
+		return rocev2_icrc_finish(w.crc) ==
+		       get_unaligned((const __le32 *)(head + len));
+	}
 	head = skb_header_pointer(skb, off, sizeof(bth), bth);
 	if (!head ||
 	    skb_copy_bits(skb, off + len - sizeof(found), &found,

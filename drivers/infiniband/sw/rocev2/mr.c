@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Memory regions: keys, registration, access checks, copies, atomics.
+ * Memory regions: keys, registration, access checks.
  *
  * A key's upper 24 bits are the region's index in dev->mr_xa. Look-up is
  * lock-free: RCU, then a reference that must not be zero. Deregistration takes
  * the index away, waits for the references and only then unpins.
  *
  * Not here: who asks with which key, and what a refusal means on the wire;
- * fast registration (mr_fast.c), changes of a registration (mr_rereg.c),
+ * the memory itself (mr_copy.c), fast registration (mr_fast.c), changes of a registration (mr_rereg.c),
  * dma-bufs (mr_dmabuf.c) and windows (mw.c).
  */
 #include <linux/atomic.h>
@@ -410,16 +410,6 @@ static void mr_leave(const struct rocev2_mr *mr)
 		local_bh_enable();
 }
 
-static bool mr_in_bounds(const struct rocev2_mr *mr, u64 va, u64 len)
-{
-	u64 end;
-
-	if (mr->type == ROCEV2_MR_DMA)
-		return !check_add_overflow(va, len, &end);
-	return va >= mr->iova && len <= mr->length &&
-	       va - mr->iova <= mr->length - len;
-}
-
 /* A FLUSH alone may mean all of a region, wherever that is (IBA annex A19) */
 static bool mr_reaches(const struct rocev2_mr *mr, u64 va, u64 len,
 		       enum rocev2_mr_use use)
@@ -427,7 +417,7 @@ static bool mr_reaches(const struct rocev2_mr *mr, u64 va, u64 len,
 	if (len == ROCEV2_MR_WHOLE && (use == ROCEV2_MR_FLUSH_GLOBAL ||
 				       use == ROCEV2_MR_FLUSH_PERSISTENT))
 		return true;
-	return mr_in_bounds(mr, va, len);
+	return rocev2_mr_in_bounds(mr, va, len);
 }
 
 /* May @key be used so in @pd? Of a valid region, whose fields are constant. */
@@ -597,6 +587,66 @@ void rocev2_mr_put(struct rocev2_mr *mr)
 ROCEV2_EXPORT_FOR_TEST(rocev2_mr_put);
 
 /**
+ * rocev2_mr_hold_get() - the region of a key that was probably used just now
+ * @hold: all zero for the first packet of a burst
+ * @qp: QP that the packets are of
+ * @pd: protection domain of a local access; the QP's for a remote one
+ * @key: L_Key or R_Key, as @use says
+ * @va: first byte of the access
+ * @len: its length, not 0
+ * @use: what it is for
+ *
+ * A burst takes as long as a packet of that size did: dereg and rereg wait for
+ * it as they do for one access. Return: the region, to be given back by
+ * rocev2_mr_hold_put(), or NULL if the access is not allowed.
+ */
+struct rocev2_mr *rocev2_mr_hold_get(struct rocev2_mr_hold *hold,
+				     const struct rocev2_qp *qp,
+				     struct ib_pd *pd, u32 key, u64 va, u64 len,
+				     enum rocev2_mr_use use)
+{
+	struct rocev2_mr *mr = hold->mr;
+
+	if (mr && hold->key == key && hold->use == use && mr->ibmr.pd == pd &&
+	    rocev2_mr_state(mr) == ROCEV2_MR_VALID &&
+	    rocev2_mr_in_bounds(mr, va, len))
+		return mr;
+	rocev2_mr_hold_end(hold);
+	if (use == ROCEV2_MR_LOCAL_READ || use == ROCEV2_MR_LOCAL_WRITE)
+		mr = rocev2_mr_get(qp->dev, pd, key, va, len, use);
+	else
+		mr = rocev2_mr_get_remote(qp, key, va, len, use);
+	if (mr && !mr_is_brief(mr)) {
+		hold->mr = mr;
+		hold->key = key;
+		hold->use = use;
+	}
+	return mr;
+}
+
+/**
+ * rocev2_mr_hold_put() - one access is over
+ * @hold: of the burst
+ * @mr: from rocev2_mr_hold_get()
+ */
+void rocev2_mr_hold_put(struct rocev2_mr_hold *hold, struct rocev2_mr *mr)
+{
+	if (mr != hold->mr)
+		rocev2_mr_put(mr);
+}
+
+/**
+ * rocev2_mr_hold_end() - the burst is over
+ * @hold: of it
+ */
+void rocev2_mr_hold_end(struct rocev2_mr_hold *hold)
+{
+	if (hold->mr)
+		rocev2_mr_put(hold->mr);
+	hold->mr = NULL;
+}
+
+/**
  * rocev2_mr_quiesce() - end the use of a fast region or window, in any context
  * @mr: fast region or window; the caller serializes changes of its state
  *
@@ -614,226 +664,3 @@ void rocev2_mr_quiesce(struct rocev2_mr *mr)
 	while (atomic_read_acquire(&mr->users))
 		cpu_relax();
 }
-
-/* Neighbours in memory of pages[@i] that are neighbours here too */
-static u32 mr_run(const struct rocev2_mr *mr, u64 i, u32 have, u32 want)
-{
-	unsigned long pfn = page_to_pfn(mr->pages[i]);
-
-	while (have < want && i + 1 < mr->npages &&
-	       page_to_pfn(mr->pages[i + 1]) == pfn + 1) {
-		have += PAGE_SIZE;
-		pfn++;
-		i++;
-	}
-	return have;
-}
-
-/**
- * rocev2_mr_ptr() - where a byte of a region is in kernel memory
- * @mr: region; the caller holds a reference
- * @va: address in the region
- * @len: in: bytes wanted; out: how many of them lie contiguous from there
- *
- * Return: the address, or NULL if [@va, @va + *@len) is out of bounds.
- */
-void *rocev2_mr_ptr(struct rocev2_mr *mr, u64 va, u32 *len)
-{
-	u64 pos, i;
-	u32 off, n;
-
-	if (!mr_in_bounds(mr, va, *len) || mr->type == ROCEV2_MR_ODP)
-		return NULL;
-	if (mr->type == ROCEV2_MR_DMA)
-		return (void *)(uintptr_t)va;
-
-	pos = mr->first_off + (va - mr->iova);
-	if (mr->vaddr)
-		return mr->vaddr + pos;
-	i = pos >> mr->page_shift;
-	if (i >= mr->npages)
-		return NULL;
-	off = pos & ((1U << mr->page_shift) - 1);
-	n = (1U << mr->page_shift) - off;
-
-	if (mr->kva) {
-		*len = min(*len, n);
-		return mr->kva[i] + off;
-	}
-	if (n < *len)
-		n = mr_run(mr, i, n, *len);
-	*len = min(*len, n);
-	return page_address(mr->pages[i]) + off;
-}
-
-ROCEV2_EXPORT_FOR_TEST(rocev2_mr_ptr);
-
-/**
- * rocev2_mr_copy_to() - copy into a region
- * @mr: region; the caller holds a reference for writing
- * @va: where to
- * @src: kernel memory
- * @len: bytes
- *
- * Return: 0, -EINVAL if it is out of bounds (nothing is written then), -EAGAIN
- * if a page is missing.
- */
-int rocev2_mr_copy_to(struct rocev2_mr *mr, u64 va, const void *src, u32 len)
-{
-	if (!mr_in_bounds(mr, va, len))
-		return -EINVAL;
-	if (mr->type == ROCEV2_MR_ODP)
-		return rocev2_odp_copy_to(mr, va, src, len);
-
-	while (len) {
-		u32 n = len;
-		void *dst = rocev2_mr_ptr(mr, va, &n);
-
-		if (!dst)
-			return -EINVAL;
-		memcpy(dst, src, n);
-		src += n;
-		va += n;
-		len -= n;
-	}
-	return 0;
-}
-
-ROCEV2_EXPORT_FOR_TEST(rocev2_mr_copy_to);
-
-/**
- * rocev2_mr_copy_from() - copy out of a region
- * @mr: region; the caller holds a reference
- * @va: where from
- * @dst: kernel memory
- * @len: bytes
- *
- * Return: 0, -EINVAL if it is out of bounds, -EAGAIN if a page is missing.
- */
-int rocev2_mr_copy_from(struct rocev2_mr *mr, u64 va, void *dst, u32 len)
-{
-	if (!mr_in_bounds(mr, va, len))
-		return -EINVAL;
-	if (mr->type == ROCEV2_MR_ODP)
-		return rocev2_odp_copy_from(mr, va, dst, len);
-
-	while (len) {
-		u32 n = len;
-		const void *src = rocev2_mr_ptr(mr, va, &n);
-
-		if (!src)
-			return -EINVAL;
-		memcpy(dst, src, n);
-		dst += n;
-		va += n;
-		len -= n;
-	}
-	return 0;
-}
-
-ROCEV2_EXPORT_FOR_TEST(rocev2_mr_copy_from);
-
-/**
- * rocev2_mr_copy_skb() - copy packet data into a region
- * @mr: region; the caller holds a reference for writing
- * @va: where to
- * @skb: where from
- * @off: from skb->data
- * @len: bytes
- *
- * Return: 0, -EINVAL if it is out of the region's bounds (nothing is written
- * then), -EFAULT if the skb is shorter than that, -EAGAIN if a page is missing.
- */
-int rocev2_mr_copy_skb(struct rocev2_mr *mr, u64 va, const struct sk_buff *skb,
-		       u32 off, u32 len)
-{
-	if (!mr_in_bounds(mr, va, len))
-		return -EINVAL;
-	if (mr->type == ROCEV2_MR_ODP)
-		return rocev2_odp_copy_skb(mr, va, skb, off, len);
-
-	while (len) {
-		u32 n = len;
-		void *dst = rocev2_mr_ptr(mr, va, &n);
-		int err;
-
-		if (!dst)
-			return -EINVAL;
-		err = skb_copy_bits(skb, off, dst, n);
-		if (err)
-			return err;
-		off += n;
-		va += n;
-		len -= n;
-	}
-	return 0;
-}
-
-ROCEV2_EXPORT_FOR_TEST(rocev2_mr_copy_skb);
-
-/* The word of an atomic (IBA 9.4.5: 64 bits, aligned), or NULL */
-static u64 *mr_word(struct rocev2_mr *mr, u64 va)
-{
-	u32 len = sizeof(u64);
-	void *p;
-
-	if (!IS_ALIGNED(va, sizeof(u64)))
-		return NULL;
-	p = rocev2_mr_ptr(mr, va, &len);
-	/* A region's iova need not be aligned as its memory is */
-	if (!p || len != sizeof(u64) ||
-	    !IS_ALIGNED((uintptr_t)p, sizeof(u64)))
-		return NULL;
-	return p;
-}
-
-/**
- * rocev2_mr_atomic_cas() - compare and swap
- * @mr: region; the caller holds a reference for atomics
- * @va: address of the word
- * @compare: value that must be there
- * @swap: value to put there then
- * @orig: what was there
- *
- * Atomic to the CPUs of this host as well (IB_ATOMIC_GLOB would be true, but
- * is not promised). Return: 0, -EINVAL if unaligned or out of bounds, -EAGAIN
- * if a page is missing.
- */
-int rocev2_mr_atomic_cas(struct rocev2_mr *mr, u64 va, u64 compare, u64 swap,
-			 u64 *orig)
-{
-	u64 *word = mr_word(mr, va);
-
-	if (mr->type == ROCEV2_MR_ODP && mr_in_bounds(mr, va, sizeof(u64)))
-		return rocev2_odp_cas(mr, va, compare, swap, orig);
-	if (!word)
-		return -EINVAL;
-	*orig = atomic64_cmpxchg((atomic64_t *)word, compare, swap);
-	return 0;
-}
-
-ROCEV2_EXPORT_FOR_TEST(rocev2_mr_atomic_cas);
-
-/**
- * rocev2_mr_atomic_faa() - fetch and add
- * @mr: region; the caller holds a reference for atomics
- * @va: address of the word
- * @add: what to add, modulo 2^64
- * @orig: what was there
- *
- * Return: 0, -EINVAL if unaligned or out of bounds, -EAGAIN if a page is
- * missing.
- */
-int rocev2_mr_atomic_faa(struct rocev2_mr *mr, u64 va, u64 add, u64 *orig)
-{
-	u64 *word = mr_word(mr, va);
-
-	if (mr->type == ROCEV2_MR_ODP && mr_in_bounds(mr, va, sizeof(u64)))
-		return rocev2_odp_faa(mr, va, add, orig);
-	if (!word)
-		return -EINVAL;
-	*orig = atomic64_fetch_add(add, (atomic64_t *)word);
-	return 0;
-}
-
-ROCEV2_EXPORT_FOR_TEST(rocev2_mr_atomic_faa);

@@ -104,6 +104,26 @@ struct rocev2_mr *rocev2_mr_get_remote(const struct rocev2_qp *qp, u32 key,
 void rocev2_mr_put(struct rocev2_mr *mr);
 
 /*
+ * A region kept from one packet of a burst to the next. Never a fast region or
+ * a window, which a request in the same burst may take away.
+ */
+struct rocev2_mr_hold {
+	struct rocev2_mr *mr;
+	u32 key;
+	enum rocev2_mr_use use;
+};
+
+/* As rocev2_mr_get() or, by @use, rocev2_mr_get_remote() */
+struct rocev2_mr *rocev2_mr_hold_get(struct rocev2_mr_hold *hold,
+				     const struct rocev2_qp *qp,
+				     struct ib_pd *pd, u32 key, u64 va, u64 len,
+				     enum rocev2_mr_use use);
+/* In place of rocev2_mr_put() */
+void rocev2_mr_hold_put(struct rocev2_mr_hold *hold, struct rocev2_mr *mr);
+/* At the end of the burst; @hold is as new then */
+void rocev2_mr_hold_end(struct rocev2_mr_hold *hold);
+
+/*
  * Address of [@va, ...) in kernel memory, with *@len cut to what is contiguous
  * there; NULL if out of bounds. Valid while the caller holds its reference.
  * Not for a region with on-demand paging: see rocev2_odp_walk().

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * What mr.c shares with the other files that make and change regions:
- * mr_fast.c, mr_rereg.c, mr_dmabuf.c and mw.c. Everybody else needs mr.h.
+ * mr_copy.c, mr_fast.c, mr_rereg.c, mr_dmabuf.c and mw.c. Everybody else needs mr.h.
  */
 #ifndef ROCEV2_MR_IMPL_H
 #define ROCEV2_MR_IMPL_H
 
+#include <linux/overflow.h>
 #include "mr.h"
 
 #define ROCEV2_MR_ACCESS_REMOTE	(IB_ACCESS_REMOTE_READ |	\
@@ -70,5 +71,17 @@ void rocev2_mr_quiesce(struct rocev2_mr *mr);
 /* mr_dmabuf.c */
 bool rocev2_mr_dmabuf_may(const struct dma_buf *dmabuf, int access);
 void rocev2_mr_dmabuf_release(struct rocev2_mr *mr);
+
+/* Is [@va, @va + @len) inside the region, wherever that is? */
+static inline bool rocev2_mr_in_bounds(const struct rocev2_mr *mr, u64 va,
+				       u64 len)
+{
+	u64 end;
+
+	if (mr->type == ROCEV2_MR_DMA)
+		return !check_add_overflow(va, len, &end);
+	return va >= mr->iova && len <= mr->length &&
+	       va - mr->iova <= mr->length - len;
+}
 
 #endif /* ROCEV2_MR_IMPL_H */

@@ -13,5 +13,6 @@ const struct attribute_group *rocev2_port_groups[] = {
 	&rocev2_cc_np_group,
 	&rocev2_cc_rp_group,
 	&rocev2_pfc_group,
+	&rocev2_wire_group,
 	NULL
 };

@@ -26,7 +26,7 @@ static void resp_fatal(struct resp_ctx *c, u8 code, int event)
 	if (resp_is_uc(c))
 		return;
 	rocev2_resp_owe_ack(c->qp, c->pkt->psn, code);
-	c->todo |= ROCEV2_TODO_REPLY;
+	c->rx->todo |= ROCEV2_TODO_REPLY;
 }
 
 /*
@@ -101,7 +101,7 @@ static void resp_not_ready(struct resp_ctx *c)
 	qp->resp.rnr_sent = true;
 	rocev2_resp_owe_ack(qp, c->pkt->psn,
 			    ROCEV2_AETH_RNR_NAK | qp->min_rnr_timer);
-	c->todo |= ROCEV2_TODO_REPLY;
+	c->rx->todo |= ROCEV2_TODO_REPLY;
 }
 
 /*
@@ -125,7 +125,7 @@ static bool resp_waits(struct resp_ctx *c, int err)
 		rocev2_stats_qp_inc(c->qp, ROCEV2_CNT_RNR_NAK_SENT);
 		rocev2_resp_owe_ack(c->qp, c->pkt->psn, ROCEV2_AETH_RNR_NAK |
 				    c->qp->min_rnr_timer);
-		c->todo |= ROCEV2_TODO_REPLY;
+		c->rx->todo |= ROCEV2_TODO_REPLY;
 	}
 	return true;
 }
@@ -175,8 +175,8 @@ static bool resp_take_rwqe(struct resp_ctx *c)
  * Return: 0, -EFAULT if a buffer may not be written under its key, or what
  * rocev2_odp_fault() says of a page that is missing.
  */
-int rocev2_resp_scatter(struct rocev2_qp *qp, const struct sk_buff *skb,
-			u32 skb_off, u32 off, u32 len)
+int rocev2_resp_scatter(struct rocev2_qp *qp, struct rocev2_rx *rx, u32 skb_off,
+			u32 off, u32 len)
 {
 	const struct rocev2_rwqe *rwqe = &qp->resp.rwqe;
 	u32 i;
@@ -192,16 +192,18 @@ int rocev2_resp_scatter(struct rocev2_qp *qp, const struct sk_buff *skb,
 			continue;
 		}
 		n = min(len, sge->length - off);
-		mr = rocev2_mr_get(qp->dev, rocev2_qp_rq_pd(qp), sge->lkey,
-				   sge->addr + off, n, ROCEV2_MR_LOCAL_WRITE);
+		mr = rocev2_mr_hold_get(&rx->hold, qp, rocev2_qp_rq_pd(qp),
+					sge->lkey, sge->addr + off, n,
+					ROCEV2_MR_LOCAL_WRITE);
 		if (!mr)
 			return -EFAULT;
-		err = rocev2_mr_copy_skb(mr, sge->addr + off, skb, skb_off, n);
+		err = rocev2_mr_copy_skb(mr, sge->addr + off, rx->skb, skb_off,
+					 n);
 		if (err == -EAGAIN)
 			err = rocev2_odp_fault(qp, ROCEV2_ODP_RECV, mr,
 					       sge->addr + off, n,
 					       sge->length - off, true);
-		rocev2_mr_put(mr);
+		rocev2_mr_hold_put(&rx->hold, mr);
 		if (err)
 			return err;
 		off = 0;
@@ -269,7 +271,7 @@ static bool resp_exec_send(struct resp_ctx *c)
 		return false;
 	}
 	if (pkt->payload_len)
-		err = rocev2_resp_scatter(c->qp, c->skb, pkt->payload_off,
+		err = rocev2_resp_scatter(c->qp, c->rx, pkt->payload_off,
 					  resp->recv_len, pkt->payload_len);
 	if (resp_waits(c, err))
 		return false;
@@ -331,19 +333,20 @@ static bool resp_write_place(struct resp_ctx *c)
 	bool odp;
 	int err;
 
-	mr = rocev2_mr_get_remote(c->qp, resp->rkey, resp->va, pkt->payload_len,
-				  ROCEV2_MR_REMOTE_WRITE);
+	mr = rocev2_mr_hold_get(&c->rx->hold, c->qp, c->qp->pd, resp->rkey,
+				resp->va, pkt->payload_len,
+				ROCEV2_MR_REMOTE_WRITE);
 	if (!mr) {
 		resp_no_access(c);
 		return false;
 	}
 	odp = mr->type == ROCEV2_MR_ODP;
-	err = rocev2_mr_copy_skb(mr, resp->va, c->skb, pkt->payload_off,
+	err = rocev2_mr_copy_skb(mr, resp->va, c->rx->skb, pkt->payload_off,
 				 pkt->payload_len);
 	if (err == -EAGAIN)
 		err = rocev2_odp_fault(c->qp, ROCEV2_ODP_RECV, mr, resp->va,
 				       pkt->payload_len, resp->resid, true);
-	rocev2_mr_put(mr);
+	rocev2_mr_hold_put(&c->rx->hold, mr);
 	if (resp_waits(c, err))
 		return false;
 	if (err == -EFAULT && odp) {
@@ -413,7 +416,7 @@ static bool resp_exec_read(struct resp_ctx *c)
 		resp_invalid(c);
 		return false;
 	}
-	c->todo |= ROCEV2_TODO_REPLY;
+	c->rx->todo |= ROCEV2_TODO_REPLY;
 	return true;
 }
 
@@ -461,7 +464,7 @@ static bool resp_exec_atomic(struct resp_ctx *c)
 	}
 	rocev2_stats_qp_inc(qp, ROCEV2_CNT_RX_ATOMIC_REQUESTS);
 	rocev2_resp_owe_atomic(qp, pkt, orig);
-	c->todo |= ROCEV2_TODO_REPLY;
+	c->rx->todo |= ROCEV2_TODO_REPLY;
 	return true;
 }
 
@@ -476,7 +479,7 @@ static bool resp_exec_mpe(struct resp_ctx *c)
 	else if (err)
 		resp_invalid(c);
 	else
-		c->todo |= ROCEV2_TODO_REPLY;
+		c->rx->todo |= ROCEV2_TODO_REPLY;
 	return !err;
 }
 
@@ -541,7 +544,7 @@ static void resp_in_order(struct resp_ctx *c)
 	if (pkt->ackreq && (pkt->op->class == ROCEV2_CLASS_SEND ||
 			    pkt->op->class == ROCEV2_CLASS_WRITE)) {
 		rocev2_resp_owe_ack(c->qp, pkt->psn, ROCEV2_AETH_ACK);
-		c->todo |= ROCEV2_TODO_REPLY;
+		c->rx->todo |= ROCEV2_TODO_REPLY;
 	}
 }
 
@@ -559,7 +562,7 @@ static void resp_gap(struct resp_ctx *c)
 	resp->nak_sent = true;
 	rocev2_resp_owe_ack(c->qp, resp->psn,
 			    ROCEV2_AETH_NAK_PSN_SEQ);
-	c->todo |= ROCEV2_TODO_REPLY;
+	c->rx->todo |= ROCEV2_TODO_REPLY;
 }
 
 static void resp_duplicate(struct resp_ctx *c)
@@ -583,7 +586,7 @@ static void resp_duplicate(struct resp_ctx *c)
 			return;
 		rocev2_resp_owe_ack(c->qp, pkt->psn, ROCEV2_AETH_ACK);
 	}
-	c->todo |= ROCEV2_TODO_REPLY;
+	c->rx->todo |= ROCEV2_TODO_REPLY;
 }
 
 static void resp_packet(struct resp_ctx *c)
@@ -616,26 +619,24 @@ static void resp_packet(struct resp_ctx *c)
 /**
  * rocev2_resp_rx() - take one request packet
  * @qp: RC or UC QP, referenced
- * @skb: skb that holds the packet
+ * @rx: skb that holds the packet; todo bits for the caller's kick are set
  * @pkt: packet, checked by rx.c
- * @todo: bits for the caller's rocev2_sched_kick()
  *
  * Context: softirq or process, no lock held. Return: why it was dropped.
  */
-enum rocev2_drop rocev2_resp_rx(struct rocev2_qp *qp, struct sk_buff *skb,
-				const struct rocev2_pkt *pkt, int *todo)
+enum rocev2_drop rocev2_resp_rx(struct rocev2_qp *qp, struct rocev2_rx *rx,
+				const struct rocev2_pkt *pkt)
 {
-	struct resp_ctx c = { .qp = qp, .skb = skb, .pkt = pkt };
+	struct resp_ctx c = { .qp = qp, .rx = rx, .pkt = pkt };
 
 	spin_lock_bh(&qp->resp.lock);
 	resp_packet(&c);
 	spin_unlock_bh(&qp->resp.lock);
-	*todo |= c.todo;
 	if (c.took_recv && qp->srq)
 		rocev2_srq_check_limit(qp->srq);
 	if (c.fatal) {
 		rocev2_qp_error(qp, c.event);
-		*todo |= ROCEV2_TODO_FLUSH;
+		rx->todo |= ROCEV2_TODO_FLUSH;
 	}
 	return c.drop;
 }

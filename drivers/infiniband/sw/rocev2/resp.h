@@ -13,11 +13,10 @@
 /* One request packet on its way through the responder, under resp.lock */
 struct resp_ctx {
 	struct rocev2_qp *qp;
-	struct sk_buff *skb;
+	struct rocev2_rx *rx;
 	const struct rocev2_pkt *pkt;
 	enum rocev2_drop drop;
 	u32 psns;		/* PSNs the request takes */
-	int todo;
 	bool took_recv;
 	bool fatal;		/* QP goes to ERR, with @event unless -1 */
 	int event;
@@ -32,8 +31,8 @@ static inline struct ib_pd *rocev2_qp_rq_pd(const struct rocev2_qp *qp)
 void rocev2_resp_complete(struct rocev2_qp *qp, struct ib_wc *wc,
 			  bool solicited);
 /* 0, -EFAULT, or what rocev2_odp_fault() says of a page that is missing */
-int rocev2_resp_scatter(struct rocev2_qp *qp, const struct sk_buff *skb,
-			u32 skb_off, u32 off, u32 len);
+int rocev2_resp_scatter(struct rocev2_qp *qp, struct rocev2_rx *rx, u32 skb_off,
+			u32 off, u32 len);
 
 bool rocev2_resp_length_ok(const struct rocev2_qp *qp,
 			   const struct rocev2_pkt *pkt);

@@ -139,7 +139,7 @@ int rocev2_resp_mpe_exec(struct resp_ctx *c)
 	if (pkt->op->class == ROCEV2_CLASS_FLUSH_REQ)
 		err = mpe_flush(qp, pkt);
 	else
-		err = mpe_atomic_write(qp, c->skb, pkt);
+		err = mpe_atomic_write(qp, c->rx->skb, pkt);
 	if (err)
 		return err;
 	if (pkt->op->class == ROCEV2_CLASS_ATOMIC_WRITE)

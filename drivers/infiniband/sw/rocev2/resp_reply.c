@@ -313,9 +313,9 @@ static enum resp_step resp_add(struct rocev2_qp *qp, struct rocev2_reply *r,
 				  4, pkt.payload_len))
 		return RESP_FULL;
 	if (pkt.payload_len) {
-		src.mr = rocev2_mr_get_remote(qp, r->rkey, src.off,
-					      pkt.payload_len,
-					      ROCEV2_MR_REMOTE_READ);
+		src.mr = rocev2_mr_hold_get(&b->hold, qp, qp->pd, r->rkey,
+					    src.off, pkt.payload_len,
+					    ROCEV2_MR_REMOTE_READ);
 		if (!src.mr)
 			return RESP_GONE;
 	}
@@ -325,7 +325,7 @@ static enum resp_step resp_add(struct rocev2_qp *qp, struct rocev2_reply *r,
 				       pkt.payload_len,
 				       r->va + r->len - src.off, false);
 	if (src.mr)
-		rocev2_mr_put(src.mr);
+		rocev2_mr_hold_put(&b->hold, src.mr);
 	if (rocev2_odp_must_wait(err))
 		return RESP_WAIT;
 	if (err)

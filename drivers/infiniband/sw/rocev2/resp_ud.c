@@ -21,17 +21,17 @@ static u32 resp_ud_grh_off(const struct rocev2_flow *flow)
 }
 
 /* Deliver into the receive under way; 0 or -EFAULT */
-static int resp_ud_place(struct rocev2_qp *qp, const struct sk_buff *skb,
+static int resp_ud_place(struct rocev2_qp *qp, struct rocev2_rx *rx,
 			 const struct rocev2_flow *flow,
 			 const struct rocev2_pkt *pkt)
 {
 	u32 off = resp_ud_grh_off(flow);
 	int err;
 
-	err = rocev2_resp_scatter(qp, skb, flow->net_off, off,
+	err = rocev2_resp_scatter(qp, rx, flow->net_off, off,
 				  ROCEV2_GRH_BYTES - off);
 	if (!err && pkt->payload_len)
-		err = rocev2_resp_scatter(qp, skb, pkt->payload_off,
+		err = rocev2_resp_scatter(qp, rx, pkt->payload_off,
 					  ROCEV2_GRH_BYTES, pkt->payload_len);
 	return err;
 }
@@ -78,7 +78,7 @@ static void resp_ud_fill_wc(const struct rocev2_qp *qp,
 
 /* resp.lock held; sets *@fatal if the QP must go to ERR */
 static enum rocev2_drop resp_ud_receive(struct rocev2_qp *qp,
-					const struct sk_buff *skb,
+					struct rocev2_rx *rx,
 					const struct rocev2_flow *flow,
 					const struct rocev2_pkt *pkt,
 					bool *fatal)
@@ -102,7 +102,7 @@ static enum rocev2_drop resp_ud_receive(struct rocev2_qp *qp,
 		return ROCEV2_DROP_NO_RECV_WQE;
 	}
 	resp->have_rwqe = true;
-	resp_ud_fill_wc(qp, skb, flow, pkt, &wc);
+	resp_ud_fill_wc(qp, rx->skb, flow, pkt, &wc);
 	if (err) {
 		rocev2_stats_qp_inc(qp, ROCEV2_CNT_RING_INVALID);
 		wc.status = IB_WC_LOC_QP_OP_ERR;
@@ -111,7 +111,7 @@ static enum rocev2_drop resp_ud_receive(struct rocev2_qp *qp,
 		wc.status = IB_WC_LOC_LEN_ERR;
 		drop = ROCEV2_DROP_UD_LENGTH;
 	} else {
-		err = resp_ud_place(qp, skb, flow, pkt);
+		err = resp_ud_place(qp, rx, flow, pkt);
 		/* on-demand paging: this packet is lost, the receive is kept */
 		if (rocev2_odp_must_wait(err) || err == -ENOMEM)
 			return ROCEV2_DROP_PAGE_FAULT;
@@ -126,7 +126,7 @@ static enum rocev2_drop resp_ud_receive(struct rocev2_qp *qp,
 /**
  * rocev2_resp_rx_ud() - take one UD packet
  * @qp: UD or GSI QP, referenced
- * @skb: skb that holds the packet
+ * @rx: skb that holds the packet
  * @flow: its IP and UDP facts
  * @pkt: packet, checked by rx.c
  *
@@ -134,7 +134,7 @@ static enum rocev2_drop resp_ud_receive(struct rocev2_qp *qp,
  * small or not writable completes in error and takes its own QP to ERR.
  * Context: softirq, no lock held. Return: why it was dropped.
  */
-enum rocev2_drop rocev2_resp_rx_ud(struct rocev2_qp *qp, struct sk_buff *skb,
+enum rocev2_drop rocev2_resp_rx_ud(struct rocev2_qp *qp, struct rocev2_rx *rx,
 				   const struct rocev2_flow *flow,
 				   const struct rocev2_pkt *pkt)
 {
@@ -143,7 +143,7 @@ enum rocev2_drop rocev2_resp_rx_ud(struct rocev2_qp *qp, struct sk_buff *skb,
 
 	spin_lock_bh(&qp->resp.lock);
 	if (qp->state >= IB_QPS_RTR && qp->state != IB_QPS_ERR)
-		drop = resp_ud_receive(qp, skb, flow, pkt, &fatal);
+		drop = resp_ud_receive(qp, rx, flow, pkt, &fatal);
 	spin_unlock_bh(&qp->resp.lock);
 	if (qp->srq)
 		rocev2_srq_check_limit(qp->srq);

@@ -206,11 +206,19 @@ static bool route_bursts(const struct rocev2_dev *dev,
 	if (dst_xfrm(dst) || dst->lwtstate)
 		return false;
 	if (!(out->features & NETIF_F_GSO_UDP_L4) ||
-	    (out->flags & IFF_LOOPBACK))
+	    (out->flags & IFF_LOOPBACK) ||
+	    test_bit(ROCEV2_DEV_HW_BURSTS, &dev->flags))
 		return true;
 	ops = out->rtnl_link_ops;
 	return ops && (!strcmp(ops->kind, "veth") ||
 		       !strcmp(ops->kind, "dummy"));
+}
+
+/* Can nothing that goes out by @out leave this host? */
+static bool route_is_local(const struct dst_entry *dst,
+			   const struct net_device *out)
+{
+	return out->flags & IFF_LOOPBACK && !dst_xfrm(dst) && !dst->lwtstate;
 }
 
 static void route_fill(struct rocev2_dev *dev, struct rocev2_net_path *path)
@@ -223,6 +231,7 @@ static void route_fill(struct rocev2_dev *dev, struct rocev2_net_path *path)
 
 	rcu_read_lock();
 	out = READ_ONCE(path->dst->dev);
+	path->local = route_is_local(path->dst, out);
 	if (route_bursts(dev, path->dst, out)) {
 		/* A larger one, or one as large, is cut by the stack */
 		path->gso_max_size = min_t(u32, ROUTE_BURST_BYTES,
@@ -245,6 +254,7 @@ void rocev2_net_path_reset(struct rocev2_net_path *path)
 	path->dst = NULL;
 	path->gso_max_size = 0;
 	path->gso_max_segs = 1;
+	path->local = false;
 }
 
 static int route_get(struct rocev2_dev *dev, const struct rocev2_av *av,

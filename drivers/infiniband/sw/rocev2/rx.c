@@ -20,20 +20,20 @@
 /* One skb under way: what its segments have in common */
 struct rx_ctx {
 	struct rocev2_net *rnet;
-	struct sk_buff *skb;
+	struct rocev2_rx rx;
 	struct rocev2_flow flow;
 	struct rocev2_icrc_tmpl tmpl;
 	struct rocev2_dev *dev;		/* of the destination address */
 	bool dev_exact;
 	bool mcast;			/* to a group */
+	bool local;			/* need not have an ICRC */
 	struct rocev2_qp *qp;		/* of the last segment, referenced */
-	int todo;			/* for @qp's kick */
 };
 
 static void rx_tmpl(struct rx_ctx *c)
 {
-	const void *ip = c->skb->data + c->flow.net_off;
-	const void *uh = c->skb->data + c->flow.bth_off - sizeof(struct udphdr);
+	const void *ip = c->rx.skb->data + c->flow.net_off;
+	const void *uh = c->rx.skb->data + c->flow.bth_off - sizeof(struct udphdr);
 
 	if (c->flow.v6)
 		rocev2_icrc_tmpl_v6(&c->tmpl, ip, uh);
@@ -60,16 +60,28 @@ static bool rx_pull(struct sk_buff *skb, struct in6_addr *daddr)
 	return true;
 }
 
+/*
+ * Nothing but this host's own packets comes by its loopback device, so theirs
+ * need no ICRC, as they need no checksum. One that has an ICRC is checked.
+ */
+static bool rx_is_local(const struct rocev2_dev *dev, const struct sk_buff *skb)
+{
+	return skb->dev && skb->dev->flags & IFF_LOOPBACK &&
+	       !test_bit(ROCEV2_DEV_LOCAL_ICRC, &dev->flags);
+}
+
 /* Segment @i of a merged skb: its ID counts up, or all had the same (D5) */
 static bool rx_icrc_ok(const struct rx_ctx *c, const struct rocev2_pkt *pkt,
 		       u32 i)
 {
 	u16 id = c->flow.ip_id;
 
-	if (rocev2_icrc_check(&c->tmpl, c->skb, pkt->off, pkt->len, id + i))
+	if (c->local && rocev2_icrc_absent(c->rx.skb, pkt->off, pkt->len))
+		return true;
+	if (rocev2_icrc_check(&c->tmpl, c->rx.skb, pkt->off, pkt->len, id + i))
 		return true;
 	return i && !c->flow.v6 &&
-	       rocev2_icrc_check(&c->tmpl, c->skb, pkt->off, pkt->len, id);
+	       rocev2_icrc_check(&c->tmpl, c->rx.skb, pkt->off, pkt->len, id);
 }
 
 static bool rx_addr_ok(const struct rocev2_qp *qp,
@@ -110,10 +122,10 @@ static void rx_drop_qp(struct rx_ctx *c)
 	if (!c->qp)
 		return;
 	/* no mark: completion handlers and events only */
-	rocev2_sched_kick(c->qp, c->todo, false);
+	rocev2_sched_kick(c->qp, c->rx.todo, false);
 	rocev2_qp_put(c->qp);
 	c->qp = NULL;
-	c->todo = 0;
+	c->rx.todo = 0;
 }
 
 static enum rocev2_drop rx_check_ud(const struct rx_ctx *c,
@@ -185,7 +197,7 @@ static void rx_daddr(const struct rocev2_flow *flow, struct in6_addr *daddr)
  * To every QP that is attached to the group, the sender's own too (IBA
  * 10.5.2); one that has no receive, or another Q_Key, goes without.
  */
-static enum rocev2_drop rx_multicast(const struct rx_ctx *c,
+static enum rocev2_drop rx_multicast(struct rx_ctx *c,
 				     const struct rocev2_pkt *pkt)
 {
 	struct rocev2_mcast_member *member;
@@ -205,9 +217,10 @@ static enum rocev2_drop rx_multicast(const struct rx_ctx *c,
 			continue;
 		drop = rx_check(c, qp, pkt);
 		if (!drop)
-			drop = rocev2_resp_rx_ud(qp, c->skb, &c->flow, pkt);
+			drop = rocev2_resp_rx_ud(qp, &c->rx, &c->flow, pkt);
 		if (drop)
 			rocev2_stats_drop(c->dev, drop);
+		rocev2_mr_hold_end(&c->rx.hold);
 		/* completion handlers and events */
 		rocev2_sched_kick(qp, 0, false);
 		rocev2_qp_put(qp);
@@ -244,12 +257,12 @@ static enum rocev2_drop rx_dispatch(struct rx_ctx *c,
 					ROCEV2_CNT_RP_CNP_IGNORED);
 		return ROCEV2_DROP_NONE;
 	}
-	c->todo |= rocev2_np_rx(qp, c->flow.tclass, pkt);
+	c->rx.todo |= rocev2_np_rx(qp, c->flow.tclass, pkt);
 	if (rocev2_qp_is_dgram(qp))
-		return rocev2_resp_rx_ud(qp, c->skb, &c->flow, pkt);
+		return rocev2_resp_rx_ud(qp, &c->rx, &c->flow, pkt);
 	if (pkt->op->flags & ROCEV2_OP_RESPONSE)
-		return rocev2_comp_rx(qp, c->skb, pkt, &c->todo);
-	return rocev2_resp_rx(qp, c->skb, pkt, &c->todo);
+		return rocev2_comp_rx(qp, &c->rx, pkt);
+	return rocev2_resp_rx(qp, &c->rx, pkt);
 }
 
 static enum rocev2_drop rx_segment(struct rx_ctx *c, u32 off, u32 len, u32 i)
@@ -257,7 +270,7 @@ static enum rocev2_drop rx_segment(struct rx_ctx *c, u32 off, u32 len, u32 i)
 	struct rocev2_pkt pkt;
 	enum rocev2_drop drop;
 
-	drop = rocev2_hdr_parse(c->skb, off, len, &pkt);
+	drop = rocev2_hdr_parse(c->rx.skb, off, len, &pkt);
 	if (drop)
 		return drop;
 	if (!rx_icrc_ok(c, &pkt, i)) {
@@ -270,8 +283,10 @@ static enum rocev2_drop rx_segment(struct rx_ctx *c, u32 off, u32 len, u32 i)
 		       rx_multicast(c, &pkt) : ROCEV2_DROP_WRONG_ADDRESS;
 	if (pkt.dqpn == ROCEV2_QPN_MULTICAST)
 		return ROCEV2_DROP_WRONG_ADDRESS;
-	if (c->qp && c->qp->qpn != pkt.dqpn)
+	if (c->qp && c->qp->qpn != pkt.dqpn) {
+		rocev2_mr_hold_end(&c->rx.hold);
 		rx_drop_qp(c);
+	}
 	if (!c->qp) {
 		c->qp = rx_find_qp(c, &pkt);
 		if (!c->qp)
@@ -280,7 +295,7 @@ static enum rocev2_drop rx_segment(struct rx_ctx *c, u32 off, u32 len, u32 i)
 	return rx_dispatch(c, &pkt);
 }
 
-/* Walk the segments of @c->skb; the reason why the last one was dropped */
+/* Walk the segments of @c->rx.skb; the reason why the last one was dropped */
 static enum rocev2_drop rx_walk(struct rx_ctx *c)
 {
 	enum rocev2_drop drop = ROCEV2_DROP_NONE;
@@ -296,6 +311,7 @@ static enum rocev2_drop rx_walk(struct rx_ctx *c)
 		if (drop)
 			rocev2_stats_drop(c->dev, drop);
 	}
+	rocev2_mr_hold_end(&c->rx.hold);
 	rx_drop_qp(c);
 	return drop;
 }
@@ -315,9 +331,10 @@ void rocev2_rx_dev(struct rocev2_net *rnet, struct rocev2_dev *dev, bool exact,
 {
 	struct rx_ctx c = {
 		.rnet = rnet,
-		.skb = skb,
+		.rx.skb = skb,
 		.dev = dev,
 		.dev_exact = exact,
+		.local = rx_is_local(dev, skb),
 	};
 	enum rocev2_drop drop = rocev2_hdr_flow(skb, &c.flow);
 

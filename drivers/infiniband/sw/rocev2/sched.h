@@ -63,15 +63,21 @@ void rocev2_resp_free(struct rocev2_qp *qp);
 
 /*
  * Receive: softirq, no lock held, @pkt's ICRC, QP and addresses checked. They
- * change state under their lock and set @todo bits for the caller's kick.
+ * change state under their lock and set todo bits for the caller's kick.
  */
-enum rocev2_drop rocev2_resp_rx(struct rocev2_qp *qp, struct sk_buff *skb,
-				const struct rocev2_pkt *pkt, int *todo);
-enum rocev2_drop rocev2_resp_rx_ud(struct rocev2_qp *qp, struct sk_buff *skb,
+struct rocev2_rx {
+	struct sk_buff *skb;
+	struct rocev2_mr_hold hold;	/* what its packets are copied to */
+	int todo;			/* for the kick of its QP */
+};
+
+enum rocev2_drop rocev2_resp_rx(struct rocev2_qp *qp, struct rocev2_rx *rx,
+				const struct rocev2_pkt *pkt);
+enum rocev2_drop rocev2_resp_rx_ud(struct rocev2_qp *qp, struct rocev2_rx *rx,
 				   const struct rocev2_flow *flow,
 				   const struct rocev2_pkt *pkt);
-enum rocev2_drop rocev2_comp_rx(struct rocev2_qp *qp, struct sk_buff *skb,
-				const struct rocev2_pkt *pkt, int *todo);
+enum rocev2_drop rocev2_comp_rx(struct rocev2_qp *qp, struct rocev2_rx *rx,
+				const struct rocev2_pkt *pkt);
 
 /* comp.c: sq.lock held: report finished WQEs in order */
 void rocev2_comp_report(struct rocev2_qp *qp);
