@@ -192,12 +192,33 @@ static int burst_open(struct rocev2_burst *b)
 	return 0;
 }
 
+static void burst_piece(struct rocev2_burst *b, struct page_frag *pf, u32 n)
+{
+	struct sk_buff *skb = b->skb;
+
+	b->piece[b->npiece].ptr = page_address(pf->page) + pf->offset;
+	b->piece[b->npiece].len = n;
+	b->npiece++;
+	pf->offset += n;
+	skb->len += n;
+	skb->data_len += n;
+	skb->truesize += n;
+}
+
 /* Append @len bytes cut from this CPU's page to the skb as a piece */
 static int burst_reserve_paged(struct rocev2_burst *b, u32 len)
 {
 	struct page_frag *pf = this_cpu_ptr(&burst_frag);
 	struct sk_buff *skb = b->skb;
+	int last = skb_shinfo(skb)->nr_frags;
 
+	/* most segments go right behind the one before */
+	if (last && len <= pf->size - pf->offset &&
+	    skb_can_coalesce(skb, last, pf->page, pf->offset)) {
+		skb_frag_size_add(&skb_shinfo(skb)->frags[last - 1], len);
+		burst_piece(b, pf, len);
+		return 0;
+	}
 	while (len) {
 		int i = skb_shinfo(skb)->nr_frags;
 		u32 n;
@@ -214,13 +235,7 @@ static int burst_reserve_paged(struct rocev2_burst *b, u32 len)
 			get_page(pf->page);
 			skb_fill_page_desc(skb, i, pf->page, pf->offset, n);
 		}
-		b->piece[b->npiece].ptr = page_address(pf->page) + pf->offset;
-		b->piece[b->npiece].len = n;
-		b->npiece++;
-		pf->offset += n;
-		skb->len += n;
-		skb->data_len += n;
-		skb->truesize += n;
+		burst_piece(b, pf, n);
 		len -= n;
 	}
 	return 0;
@@ -463,6 +478,101 @@ int rocev2_burst_add(struct rocev2_burst *b, struct rocev2_pkt *pkt,
 	b->nseg++;
 	b->len += seg_len;
 	return 0;
+}
+
+/* Where a run's payload comes from */
+struct burst_from {
+	struct rocev2_mr *mr;
+	u64 va;			/* not looked up yet: from here on */
+	u32 left;		/* bytes from there */
+	const u8 *ptr;		/* what was looked up and not used */
+	u32 len;
+};
+
+static int burst_put_from(struct rocev2_burst *b, struct burst_from *f, u32 len)
+{
+	while (len) {
+		u32 n;
+		int err;
+
+		if (!f->len) {
+			f->len = f->left;
+			f->ptr = rocev2_mr_ptr(f->mr, f->va, &f->len);
+			if (!f->ptr)
+				return -EFAULT;
+			f->va += f->len;
+			f->left -= f->len;
+		}
+		n = min(len, f->len);
+		err = burst_put_payload(b, f->ptr, n);
+		if (err)
+			return err;
+		f->ptr += n;
+		f->len -= n;
+		len -= n;
+	}
+	return 0;
+}
+
+/* One of a run; @bth: its own, but for the PSN */
+static int burst_write_middle(struct rocev2_burst *b, struct rocev2_bth *bth,
+			      u32 psn, struct burst_from *from, u32 len)
+{
+	int err;
+
+	bth->psn = cpu_to_be32(psn);
+	if (!b->bare) {
+		b->crc = rocev2_icrc_start(&b->tmpl, b->seg_len,
+					   b->id + b->nseg);
+		b->crc = rocev2_icrc_hdr(b->crc, bth, sizeof(*bth));
+	}
+	err = burst_put(b, bth, sizeof(*bth), false);
+	if (!err)
+		err = burst_put_from(b, from, len);
+	return err ?: burst_put_icrc(b);
+}
+
+/**
+ * rocev2_burst_add_run() - append packets from the middle of a message
+ * @b: burst
+ * @pkt: the first; a BTH alone, payload of a path MTU, no AckReq
+ * @mr: region that the payload is in, held
+ * @va: address there
+ * @n: packets, one behind the other in memory and in PSN
+ *
+ * What rocev2_burst_add() does @n times. Not all need fit, and none do unless
+ * the last one there is as long. Context: BH off. Return: how many were added.
+ */
+u32 rocev2_burst_add_run(struct rocev2_burst *b, const struct rocev2_pkt *pkt,
+			 struct rocev2_mr *mr, u64 va, u32 n)
+{
+	u32 len = pkt->payload_len;
+	u32 seg_len = ROCEV2_BTH_BYTES + len + BURST_ICRC_LEN;
+	struct burst_from from = { .mr = mr, .va = va, .left = n * len };
+	struct rocev2_bth bth;
+	u32 i;
+
+	if (!b->nseg || b->closed || seg_len != b->seg_len || !b->data ||
+	    mr->type == ROCEV2_MR_ODP || b->max_len < b->len)
+		return 0;
+	n = min3(n, (u32)(b->max_seg - b->nseg),
+		 (b->max_len - b->len) / seg_len);
+	rocev2_hdr_build(pkt, &bth);
+	for (i = 0; i < n; i++) {
+		int err = burst_reserve(b, seg_len);
+
+		if (!err)
+			err = burst_write_middle(b, &bth,
+						 rocev2_psn_add(pkt->psn, i),
+						 &from, len);
+		if (err) {
+			WARN_ON_ONCE(pskb_trim(b->skb, b->seg_start));
+			break;
+		}
+		b->nseg++;
+		b->len += seg_len;
+	}
+	return i;
 }
 
 /* The checksum that lets a peer's GRO merge the burst again (D5) */

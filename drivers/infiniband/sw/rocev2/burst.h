@@ -14,6 +14,8 @@
 #include "qp.h"
 
 #define ROCEV2_BURST_PIECES	6
+/* More packets than one burst holds */
+#define ROCEV2_BURST_RUN	256
 
 struct rocev2_burst {
 	struct sk_buff *skb;		/* NULL until the first segment */
@@ -62,6 +64,8 @@ void rocev2_burst_init(struct rocev2_burst *b, struct rocev2_qp *qp,
 bool rocev2_burst_fits(const struct rocev2_burst *b, u32 seg_len, bool data);
 int rocev2_burst_add(struct rocev2_burst *b, struct rocev2_pkt *pkt,
 		     const struct rocev2_burst_src *src);
+u32 rocev2_burst_add_run(struct rocev2_burst *b, const struct rocev2_pkt *pkt,
+			 struct rocev2_mr *mr, u64 va, u32 n);
 struct sk_buff *rocev2_burst_finish(struct rocev2_burst *b);
 
 #endif /* ROCEV2_BURST_H */

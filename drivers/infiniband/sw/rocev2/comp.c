@@ -611,3 +611,68 @@ enum rocev2_drop rocev2_comp_rx(struct rocev2_qp *qp, struct rocev2_rx *rx,
 		rocev2_qp_error(qp, -1);
 	return drop;
 }
+
+/* comp_rx_response() for all of a run; false if it is not as it should be */
+static bool comp_run(struct rocev2_qp *qp, struct rocev2_rx *rx,
+		     const struct rocev2_run *run)
+{
+	struct rocev2_sq *sq = &qp->sq;
+	struct rocev2_swqe *wqe = rocev2_sq_slot(qp, sq->cons);
+	const struct ib_sge *sge = wqe->sge;
+	struct comp_result r = {};
+	struct rocev2_mr *mr;
+	bool copied;
+	u64 off;
+
+	lockdep_assert_held(&sq->lock);
+	if ((qp->state != IB_QPS_RTS && qp->state != IB_QPS_SQD) ||
+	    sq->state == ROCEV2_REQ_ERROR || run->pkt.psn != sq->una ||
+	    !comp_expects(qp, wqe, ROCEV2_CLASS_READ_RESP) ||
+	    comp_is_placement(wqe))
+		return false;
+	off = (u64)wqe->done_pkts * qp->pmtu;
+	/* there is a last packet to come of what was asked for */
+	if (wqe->num_sge != 1 || !wqe->done_pkts ||
+	    wqe->done_pkts + run->n >= wqe->asked_pkts ||
+	    sq->read_psns < run->n || run->pkt.payload_len != qp->pmtu)
+		return false;
+	mr = rocev2_mr_hold_get(&rx->hold, qp, qp->pd, sge->lkey,
+				sge->addr + off, (u64)run->n * qp->pmtu,
+				ROCEV2_MR_LOCAL_WRITE);
+	if (!mr)
+		return false;
+	copied = rocev2_mr_copy_run(mr, sge->addr + off, rx->skb, run);
+	rocev2_mr_hold_put(&rx->hold, mr);
+	if (!copied)
+		return false;
+	wqe->done_pkts += run->n;
+	sq->read_psns -= run->n;
+	comp_advance(sq, rocev2_psn_add(sq->una, run->n), &r);
+	comp_catch_up(qp);
+	rocev2_retry_progress(qp);
+	return true;
+}
+
+/**
+ * rocev2_comp_rx_run() - take READ responses from the middle of a message
+ * @qp: QP, referenced
+ * @rx: skb that holds the packets; todo bits for the caller's kick are set
+ * @run: the packets, checked by rx.c
+ *
+ * Context: softirq or process, no lock held. Return: true if all of them were
+ * placed; false if none counts.
+ */
+bool rocev2_comp_rx_run(struct rocev2_qp *qp, struct rocev2_rx *rx,
+			const struct rocev2_run *run)
+{
+	bool done;
+
+	if (qp->type != IB_QPT_RC || run->pkt.op->class != ROCEV2_CLASS_READ_RESP)
+		return false;
+	spin_lock_bh(&qp->sq.lock);
+	done = comp_run(qp, rx, run);
+	spin_unlock_bh(&qp->sq.lock);
+	if (done)
+		rx->todo |= ROCEV2_TODO_SEND;
+	return done;
+}

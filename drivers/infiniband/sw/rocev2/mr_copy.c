@@ -10,6 +10,7 @@
 #include "mr.h"
 #include "mr_impl.h"
 #include "odp.h"
+#include "sched.h"
 #include "skb_at.h"
 #include "testing.h"
 
@@ -174,6 +175,30 @@ int rocev2_mr_copy_skb(struct rocev2_mr *mr, u64 va, const struct sk_buff *skb,
 }
 
 ROCEV2_EXPORT_FOR_TEST(rocev2_mr_copy_skb);
+
+/**
+ * rocev2_mr_copy_run() - copy the payloads of equal segments into a region
+ * @mr: region; the caller holds a reference for writing
+ * @va: where to, one payload behind the other
+ * @skb: where from
+ * @run: the segments
+ *
+ * Not for on-demand paging. Return: false if it was not all copied.
+ */
+bool rocev2_mr_copy_run(struct rocev2_mr *mr, u64 va, const struct sk_buff *skb,
+			const struct rocev2_run *run)
+{
+	u32 len = run->pkt.payload_len;
+	u32 off = run->pkt.payload_off;
+	u32 i;
+
+	if (mr->type == ROCEV2_MR_ODP)
+		return false;
+	for (i = 0; i < run->n; i++, off += run->stride, va += len)
+		if (rocev2_mr_copy_skb(mr, va, skb, off, len))
+			return false;
+	return true;
+}
 
 /* The word of an atomic (IBA 9.4.5: 64 bits, aligned), or NULL */
 static u64 *mr_word(struct rocev2_mr *mr, u64 va)

@@ -440,14 +440,85 @@ static bool req_active(const struct rocev2_qp *qp)
 	       qp->sq.state == ROCEV2_REQ_READY;
 }
 
+/*
+ * In the middle of a long message one packet is as the other: @plan becomes
+ * the next one after what was just sent, without a look at the queue.
+ */
+static bool req_plan_again(struct rocev2_qp *qp, struct rocev2_req_plan *plan)
+{
+	struct rocev2_sq *sq = &qp->sq;
+	struct rocev2_swqe *wqe = plan->wqe;
+
+	/* the last packet, too, was neither a first nor an only one */
+	if (sq->pkt < 2 || sq->pkt + 1 >= wqe->npkts || !plan->src.wqe ||
+	    req_in_flight(sq) >= req_window(qp))
+		return false;
+	plan->src.off = (u64)sq->pkt * qp->pmtu;
+	plan->pkt.psn = sq->psn;
+	plan->pkt.ackreq = req_wants_ack(qp, wqe, false);
+	return true;
+}
+
+/* Packets like @plan, it included, of which none asks for an answer */
+static u32 req_run_length(const struct rocev2_qp *qp,
+			  const struct rocev2_req_plan *plan)
+{
+	const struct rocev2_sq *sq = &qp->sq;
+	u32 n = plan->wqe->npkts - 1 - sq->pkt;
+	s32 room = req_window(qp) - req_in_flight(sq) - 1;
+
+	if (plan->pkt.ackreq || room <= 0)
+		return 0;
+	n = min3(n, (u32)room, REQ_ACKREQ_EVERY - 1 - sq->since_ackreq);
+	/* the last that is sent again asks */
+	if (sq->psn != sq->high)
+		n = min_t(u32, n, rocev2_psn_diff(sq->high, sq->psn) - 1);
+	return n;
+}
+
+/* Add what follows in the middle of a message and in one SGE, at once */
+static void req_run(struct rocev2_qp *qp, struct rocev2_burst *b,
+		    const struct rocev2_req_plan *plan)
+{
+	const struct ib_sge *sge = plan->wqe->sge;
+	u32 i, n = req_run_length(qp, plan);
+	struct rocev2_sq *sq = &qp->sq;
+	u64 off = plan->src.off;
+	struct rocev2_mr *mr;
+
+	if (!n || plan->wqe->flags & IB_SEND_INLINE)
+		return;
+	for (i = 0; i < plan->wqe->num_sge && off >= sge->length; i++, sge++)
+		off -= sge->length;
+	if (i == plan->wqe->num_sge)
+		return;
+	n = min_t(u32, n, (sge->length - off) / qp->pmtu);
+	if (!n)
+		return;
+	mr = rocev2_mr_hold_get(&b->hold, qp, qp->pd, sge->lkey,
+				sge->addr + off, (u64)n * qp->pmtu,
+				ROCEV2_MR_LOCAL_READ);
+	if (!mr)
+		return;
+	n = rocev2_burst_add_run(b, &plan->pkt, mr, sge->addr + off, n);
+	rocev2_mr_hold_put(&b->hold, mr);
+	sq->psn = rocev2_psn_add(sq->psn, n);
+	if (rocev2_psn_diff(sq->psn, sq->high) > 0)
+		sq->high = sq->psn;
+	sq->since_ackreq += n;
+	sq->pkt += n;
+	plan->wqe->asked_pkts = sq->pkt;
+}
+
 /* Fill @b; true if the caller should come back for more */
 static bool req_fill(struct rocev2_qp *qp, struct rocev2_burst *b, bool *failed)
 {
 	struct rocev2_req_plan plan;
+	bool again = false;
 	int err;
 
 	while (req_active(qp)) {
-		switch (req_next(qp, &plan)) {
+		switch (again ? REQ_PACKET : req_next(qp, &plan)) {
 		case REQ_NONE:
 			return false;
 		case REQ_AGAIN:
@@ -483,6 +554,12 @@ static bool req_fill(struct rocev2_qp *qp, struct rocev2_burst *b, bool *failed)
 		if (err)
 			return true;
 		req_commit(qp, &plan);
+		again = req_plan_again(qp, &plan);
+		if (again) {
+			req_run(qp, b, &plan);
+			again = plan.pkt.psn == qp->sq.psn ||
+				req_plan_again(qp, &plan);
+		}
 	}
 	return false;
 }

@@ -641,6 +641,93 @@ enum rocev2_drop rocev2_resp_rx(struct rocev2_qp *qp, struct rocev2_rx *rx,
 	return c.drop;
 }
 
+/* Where the payload of a run goes, @len bytes of it; NULL: packet by packet */
+static struct rocev2_mr *resp_run_place(struct rocev2_qp *qp,
+					struct rocev2_rx *rx, bool write,
+					u32 len, u64 *va)
+{
+	struct rocev2_resp *resp = &qp->resp;
+	const struct ib_sge *sge = resp->rwqe.sge;
+
+	if (write) {
+		*va = resp->va;
+		/* there is a last packet to come */
+		if (len >= resp->resid)
+			return NULL;
+		return rocev2_mr_hold_get(&rx->hold, qp, qp->pd, resp->rkey,
+					  *va, len, ROCEV2_MR_REMOTE_WRITE);
+	}
+	if (!resp->have_rwqe || resp->rwqe.num_sge != 1 ||
+	    len > resp->rwqe.length - resp->recv_len)
+		return NULL;
+	*va = sge->addr + resp->recv_len;
+	return rocev2_mr_hold_get(&rx->hold, qp, rocev2_qp_rq_pd(qp), sge->lkey,
+				  *va, len, ROCEV2_MR_LOCAL_WRITE);
+}
+
+/* resp_in_order() for all of a run; false if any of it is out of the ordinary */
+static bool resp_run(struct rocev2_qp *qp, struct rocev2_rx *rx,
+		     const struct rocev2_run *run)
+{
+	bool write = run->pkt.op->class == ROCEV2_CLASS_WRITE;
+	u32 len = run->n * run->pkt.payload_len;
+	struct rocev2_resp *resp = &qp->resp;
+	struct rocev2_mr *mr;
+	bool copied;
+	u64 va;
+
+	lockdep_assert_held(&resp->lock);
+	if (qp->state < IB_QPS_RTS || qp->state == IB_QPS_ERR || resp->fatal ||
+	    run->pkt.psn != resp->psn || resp->opcode != run->pkt.opcode ||
+	    run->pkt.payload_len != qp->pmtu)
+		return false;
+	mr = resp_run_place(qp, rx, write, len, &va);
+	if (!mr)
+		return false;
+	copied = rocev2_mr_copy_run(mr, va, rx->skb, run);
+	rocev2_mr_hold_put(&rx->hold, mr);
+	if (!copied)
+		return false;
+	if (write) {
+		resp->va += len;
+		resp->resid -= len;
+	} else {
+		resp->recv_len += len;
+	}
+	resp->psn = rocev2_psn_add(resp->psn, run->n);
+	resp->nak_sent = false;
+	resp->rnr_sent = false;
+	resp->stalled = false;
+	if (run->ackreq) {
+		rocev2_resp_owe_ack(qp, rocev2_psn_add(resp->psn, -1),
+				    ROCEV2_AETH_ACK);
+		rx->todo |= ROCEV2_TODO_REPLY;
+	}
+	return true;
+}
+
+/**
+ * rocev2_resp_rx_run() - take request packets from the middle of a message
+ * @qp: QP, referenced
+ * @rx: skb that holds the packets; todo bits for the caller's kick are set
+ * @run: the packets, checked by rx.c
+ *
+ * Context: softirq or process, no lock held. Return: true if all of them were
+ * carried out; false if none was.
+ */
+bool rocev2_resp_rx_run(struct rocev2_qp *qp, struct rocev2_rx *rx,
+			const struct rocev2_run *run)
+{
+	bool done;
+
+	if (qp->type != IB_QPT_RC)
+		return false;
+	spin_lock_bh(&qp->resp.lock);
+	done = resp_run(qp, rx, run);
+	spin_unlock_bh(&qp->resp.lock);
+	return done;
+}
+
 /**
  * rocev2_resp_reset() - responder state of a new or reset QP
  * @qp: QP that nobody runs

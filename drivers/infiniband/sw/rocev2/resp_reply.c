@@ -300,6 +300,30 @@ enum resp_step {
 	RESP_WAIT,		/* for a page of it */
 };
 
+/* Behind @pkt, add what follows in the middle of a READ's answer at once */
+static void resp_run(struct rocev2_qp *qp, struct rocev2_reply *r,
+		     struct rocev2_pkt *pkt, struct rocev2_burst *b)
+{
+	u64 va = r->va + (u64)r->pkt * qp->pmtu;
+	struct rocev2_mr *mr;
+	u32 n;
+
+	/* @pkt was neither the first nor an only one, and is not the last */
+	if (r->class != ROCEV2_CLASS_READ_REQ || r->pkt < 2 ||
+	    r->pkt + 1 >= r->npkts)
+		return;
+	n = r->npkts - 1 - r->pkt;
+	/* the burst has a bound of its own; this one is for the key's range */
+	n = min_t(u32, n, ROCEV2_BURST_RUN);
+	mr = rocev2_mr_hold_get(&b->hold, qp, qp->pd, r->rkey, va,
+				(u64)n * qp->pmtu, ROCEV2_MR_REMOTE_READ);
+	if (!mr)
+		return;
+	pkt->psn = rocev2_psn_add(r->first_psn, r->pkt);
+	r->pkt += rocev2_burst_add_run(b, pkt, mr, va, n);
+	rocev2_mr_hold_put(&b->hold, mr);
+}
+
 /* Add the next packet of @r to the burst */
 static enum resp_step resp_add(struct rocev2_qp *qp, struct rocev2_reply *r,
 			       struct rocev2_burst *b)
@@ -331,6 +355,7 @@ static enum resp_step resp_add(struct rocev2_qp *qp, struct rocev2_reply *r,
 	if (err)
 		return err == -EFAULT ? RESP_GONE : RESP_NO_MEMORY;
 	r->pkt++;
+	resp_run(qp, r, &pkt, b);
 	/* An ACK that comes first stands for it: then it would be lost */
 	qp->answers.ordered = true;
 	return RESP_ADDED;

@@ -15,6 +15,7 @@
 #include "icrc.h"
 #include "mcast.h"
 #include "sched.h"
+#include "skb_at.h"
 #include "testing.h"
 
 /* One skb under way: what its segments have in common */
@@ -28,6 +29,10 @@ struct rx_ctx {
 	bool mcast;			/* to a group */
 	bool local;			/* need not have an ICRC */
 	struct rocev2_qp *qp;		/* of the last segment, referenced */
+	u32 npkts;			/* taken for it, not counted yet */
+	u32 nbytes;
+	struct rocev2_pkt pkt;		/* the segment */
+	bool middle;			/* the last one was, and was taken */
 };
 
 static void rx_tmpl(struct rx_ctx *c)
@@ -121,6 +126,14 @@ static void rx_drop_qp(struct rx_ctx *c)
 {
 	if (!c->qp)
 		return;
+	if (c->npkts) {
+		rocev2_stats_qp_add(c->qp, ROCEV2_CNT_RDMA_RX_PACKETS,
+				    c->npkts);
+		rocev2_stats_qp_add(c->qp, ROCEV2_CNT_RDMA_RX_BYTES,
+				    c->nbytes);
+		c->npkts = 0;
+		c->nbytes = 0;
+	}
 	/* no mark: completion handlers and events only */
 	rocev2_sched_kick(c->qp, c->rx.todo, false);
 	rocev2_qp_put(c->qp);
@@ -239,16 +252,14 @@ static enum rocev2_drop rx_drop_checked(const struct rx_ctx *c,
 	return drop == ROCEV2_DROP_NO_QP ? ROCEV2_DROP_CNP_UNKNOWN_QP : drop;
 }
 
-static enum rocev2_drop rx_dispatch(struct rx_ctx *c,
-				    const struct rocev2_pkt *pkt)
+/* To the machine of its QP; what rx_check() asks was asked */
+static enum rocev2_drop rx_dispatch(struct rx_ctx *c)
 {
+	const struct rocev2_pkt *pkt = &c->pkt;
 	struct rocev2_qp *qp = c->qp;
-	enum rocev2_drop drop = rx_check(c, qp, pkt);
 
-	if (drop)
-		return rx_drop_checked(c, pkt, drop);
-	rocev2_stats_qp_inc(qp, ROCEV2_CNT_RDMA_RX_PACKETS);
-	rocev2_stats_qp_add(qp, ROCEV2_CNT_RDMA_RX_BYTES, pkt->len);
+	c->npkts++;
+	c->nbytes += pkt->len;
 	if (INET_ECN_is_ce(c->flow.tclass))
 		rocev2_stats_qp_inc(qp, ROCEV2_CNT_NP_ECN_MARKED_ROCE_PACKETS);
 	if (pkt->op->class == ROCEV2_CLASS_CNP) {
@@ -265,34 +276,136 @@ static enum rocev2_drop rx_dispatch(struct rx_ctx *c,
 	return rocev2_resp_rx(qp, &c->rx, pkt);
 }
 
-static enum rocev2_drop rx_segment(struct rx_ctx *c, u32 off, u32 len, u32 i)
+/* A segment of which nothing is known: @c->pkt is taken apart */
+static enum rocev2_drop rx_first(struct rx_ctx *c)
 {
-	struct rocev2_pkt pkt;
+	const struct rocev2_pkt *pkt = &c->pkt;
 	enum rocev2_drop drop;
 
-	drop = rocev2_hdr_parse(c->rx.skb, off, len, &pkt);
-	if (drop)
-		return drop;
-	if (!rx_icrc_ok(c, &pkt, i)) {
-		rocev2_stats_inc(c->dev, ROCEV2_CNT_RX_ICRC_ENCAPSULATED);
-		return ROCEV2_DROP_BAD_ICRC;
-	}
 	/* a group's packets name no QP, and no others do not (IBA 9.6.1.2) */
 	if (c->mcast)
-		return pkt.dqpn == ROCEV2_QPN_MULTICAST ?
-		       rx_multicast(c, &pkt) : ROCEV2_DROP_WRONG_ADDRESS;
-	if (pkt.dqpn == ROCEV2_QPN_MULTICAST)
+		return pkt->dqpn == ROCEV2_QPN_MULTICAST ?
+		       rx_multicast(c, pkt) : ROCEV2_DROP_WRONG_ADDRESS;
+	if (pkt->dqpn == ROCEV2_QPN_MULTICAST)
 		return ROCEV2_DROP_WRONG_ADDRESS;
-	if (c->qp && c->qp->qpn != pkt.dqpn) {
+	if (c->qp && c->qp->qpn != pkt->dqpn) {
 		rocev2_mr_hold_end(&c->rx.hold);
 		rx_drop_qp(c);
 	}
 	if (!c->qp) {
-		c->qp = rx_find_qp(c, &pkt);
+		c->qp = rx_find_qp(c, pkt);
 		if (!c->qp)
-			return rx_drop_checked(c, &pkt, ROCEV2_DROP_NO_QP);
+			return rx_drop_checked(c, pkt, ROCEV2_DROP_NO_QP);
 	}
-	return rx_dispatch(c, &pkt);
+	drop = rx_check(c, c->qp, pkt);
+	if (drop)
+		return rx_drop_checked(c, pkt, drop);
+	return rx_dispatch(c);
+}
+
+/*
+ * Is the segment at @off the next of a long message, just like the last one?
+ * Then @c->pkt becomes it: all but PSN and AckReq is the same, and was checked.
+ * The machines look at the QP's state for themselves.
+ */
+static bool rx_is_next(struct rx_ctx *c, u32 off, u32 len)
+{
+	struct rocev2_bth buf, last;
+	const struct rocev2_bth *bth, *prev;
+	u32 psn;
+
+	if (!c->middle || len != c->pkt.len)
+		return false;
+	bth = rocev2_skb_header(c->rx.skb, off, sizeof(buf), &buf);
+	prev = rocev2_skb_header(c->rx.skb, c->pkt.off, sizeof(last), &last);
+	if (!bth || !prev ||
+	    memcmp(bth, prev, offsetof(struct rocev2_bth, psn)))
+		return false;
+	psn = be32_to_cpu(bth->psn);
+	if ((psn & ROCEV2_BTH_PSN_MASK) != rocev2_psn_add(c->pkt.psn, 1))
+		return false;
+	c->pkt.psn = psn & ROCEV2_BTH_PSN_MASK;
+	c->pkt.ackreq = psn & ROCEV2_BTH_ACKREQ;
+	c->pkt.off = off;
+	c->pkt.payload_off = off + c->pkt.op->hdr_len;
+	return true;
+}
+
+/* May the next segment be one that rx_is_next() knows? */
+static bool rx_in_middle(const struct rx_ctx *c)
+{
+	return c->qp && !(c->pkt.op->flags & (ROCEV2_OP_START | ROCEV2_OP_END)) &&
+	       c->pkt.op->hdr_len == sizeof(struct rocev2_bth) &&
+	       c->pkt.op->flags & ROCEV2_OP_PAYLOAD;
+}
+
+static enum rocev2_drop rx_segment(struct rx_ctx *c, u32 off, u32 len, u32 i)
+{
+	bool next = rx_is_next(c, off, len);
+	enum rocev2_drop drop;
+
+	c->middle = false;
+	if (!next) {
+		drop = rocev2_hdr_parse(c->rx.skb, off, len, &c->pkt);
+		if (drop)
+			return drop;
+	}
+	if (!rx_icrc_ok(c, &c->pkt, i)) {
+		rocev2_stats_inc(c->dev, ROCEV2_CNT_RX_ICRC_ENCAPSULATED);
+		return ROCEV2_DROP_BAD_ICRC;
+	}
+	drop = next ? rx_dispatch(c) : rx_first(c);
+	c->middle = !drop && rx_in_middle(c);
+	return drop;
+}
+
+/* As rx_dispatch(), for a run that rx_is_next() led through */
+static bool rx_dispatch_run(struct rx_ctx *c, const struct rocev2_run *run)
+{
+	bool done;
+
+	if (run->pkt.op->flags & ROCEV2_OP_RESPONSE)
+		done = rocev2_comp_rx_run(c->qp, &c->rx, run);
+	else
+		done = rocev2_resp_rx_run(c->qp, &c->rx, run);
+	if (!done)
+		return false;
+	c->npkts += run->n;
+	c->nbytes += run->n * run->pkt.len;
+	c->rx.todo |= rocev2_np_rx(c->qp, c->flow.tclass, &c->pkt);
+	return true;
+}
+
+/*
+ * Behind a segment from the middle of a message, take those that follow in it
+ * at once, to one that asks for an answer. @off and @i: of the next segment.
+ * Return: how many; 0 if they are to be taken one by one.
+ */
+static u32 rx_run(struct rx_ctx *c, u32 off, u32 i)
+{
+	u32 len = c->flow.seg_len;
+	struct rocev2_run run = { .pkt = c->pkt, .stride = len };
+	const struct rocev2_pkt before = c->pkt;
+
+	if (INET_ECN_is_ce(c->flow.tclass))
+		return 0;
+	while (!run.ackreq && off + len <= c->flow.len &&
+	       rx_is_next(c, c->flow.bth_off + off, len) &&
+	       rx_icrc_ok(c, &c->pkt, i + run.n)) {
+		run.ackreq = c->pkt.ackreq;
+		run.n++;
+		off += len;
+	}
+	run.pkt.psn = rocev2_psn_add(before.psn, 1);
+	run.pkt.payload_off += len;
+	run.pkt.ackreq = false;
+	if (run.n < 2 || !rx_dispatch_run(c, &run))
+		run.n = 0;
+	/* the last that was taken, whatever was looked at behind it */
+	c->pkt = before;
+	c->pkt.psn = rocev2_psn_add(before.psn, run.n);
+	c->pkt.off += run.n * len;
+	return run.n;
 }
 
 /* Walk the segments of @c->rx.skb; the reason why the last one was dropped */
@@ -300,7 +413,7 @@ static enum rocev2_drop rx_walk(struct rx_ctx *c)
 {
 	enum rocev2_drop drop = ROCEV2_DROP_NONE;
 	struct in6_addr daddr;
-	u32 off, i;
+	u32 off, i, n;
 
 	rx_tmpl(c);
 	rx_daddr(&c->flow, &daddr);
@@ -310,6 +423,11 @@ static enum rocev2_drop rx_walk(struct rx_ctx *c)
 				  min(c->flow.seg_len, c->flow.len - off), i);
 		if (drop)
 			rocev2_stats_drop(c->dev, drop);
+		if (!c->middle)
+			continue;
+		n = rx_run(c, off + c->flow.seg_len, i + 1);
+		off += n * c->flow.seg_len;
+		i += n;
 	}
 	rocev2_mr_hold_end(&c->rx.hold);
 	rx_drop_qp(c);

@@ -71,6 +71,24 @@ struct rocev2_rx {
 	int todo;			/* for the kick of its QP */
 };
 
+/* Segments of an skb from the middle of one message, in sequence */
+struct rocev2_run {
+	struct rocev2_pkt pkt;		/* the first, no AckReq */
+	u32 n;
+	u32 stride;			/* from one to the next, bytes */
+	bool ackreq;			/* of the last */
+};
+
+/* mr_copy.c */
+bool rocev2_mr_copy_run(struct rocev2_mr *mr, u64 va, const struct sk_buff *skb,
+			const struct rocev2_run *run);
+
+/* All of a run, or false: none of it, and the packets come one by one */
+bool rocev2_resp_rx_run(struct rocev2_qp *qp, struct rocev2_rx *rx,
+			const struct rocev2_run *run);
+bool rocev2_comp_rx_run(struct rocev2_qp *qp, struct rocev2_rx *rx,
+			const struct rocev2_run *run);
+
 enum rocev2_drop rocev2_resp_rx(struct rocev2_qp *qp, struct rocev2_rx *rx,
 				const struct rocev2_pkt *pkt);
 enum rocev2_drop rocev2_resp_rx_ud(struct rocev2_qp *qp, struct rocev2_rx *rx,
