@@ -54,6 +54,7 @@ void rocev2_req_reset(struct rocev2_qp *qp);	/* sq.lock held or QP private */
 void rocev2_req_drop(struct rocev2_qp *qp, struct rocev2_swqe *wqe);
 void rocev2_req_resume(struct rocev2_qp *qp);	/* sq.lock held */
 void rocev2_req_drain(struct rocev2_qp *qp);	/* sq.lock held */
+u32 rocev2_req_ack_every(u64 bps, u8 timeout, u32 pmtu);
 /* resp.c: flush the RQ (ERR) */
 void rocev2_resp_flush(struct rocev2_qp *qp);
 void rocev2_resp_reset(struct rocev2_qp *qp);

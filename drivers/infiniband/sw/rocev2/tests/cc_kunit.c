@@ -245,6 +245,28 @@ static void cc_read_paced(struct kunit *test)
 }
 
 /*
+ * 80 packets in a row at 1 Mb/s take 0.7 s, and 64 of them longer than the
+ * timeout of 268 ms: nothing is lost, so nothing times out.
+ */
+static void cc_slow_acks(struct kunit *test)
+{
+	struct loop_ctx *l = cc_setup(test);
+	struct rocev2_qp *qp = l->end[0].iqp.qp;
+	u32 i;
+
+	qp->timeout = 16;
+	rocev2_pace_set_rate(qp, 1000000);
+	for (i = 0; i < 4; i++)
+		cc_start(l, IB_WR_RDMA_WRITE, i, 20000);
+	KUNIT_EXPECT_TRUE(test, loop_wait(l, 4, 0));
+	KUNIT_EXPECT_EQ(test, cc_count(l, ROCEV2_CNT_LOCAL_ACK_TIMEOUT_ERR),
+			0ULL);
+	/* at a quarter of the timeout one in 8 asks, and no more do */
+	KUNIT_EXPECT_LE(test, l->seen[CC_OP_ACK], 14U);
+	loop_teardown(l);
+}
+
+/*
  * Annex A17, 17.9.3, and facts of the field: DSCP 48, no ECN, opcode 0x81,
  * P_Key of the marked packet, PSN 0, 16 bytes of zero. The ICRC is zlib's
  * CRC-32 over these bytes with the variant fields as ones. Bytes 10 and 11 are
@@ -554,6 +576,7 @@ static struct kunit_case cc_kunit_cases[] = {
 	KUNIT_CASE(cc_cnp),
 	KUNIT_CASE(cc_read),
 	KUNIT_CASE(cc_read_paced),
+	KUNIT_CASE(cc_slow_acks),
 	KUNIT_CASE(cc_cnp_vector),
 	KUNIT_CASE(cc_cnp_class),
 	KUNIT_CASE(cc_cnp_refused),
