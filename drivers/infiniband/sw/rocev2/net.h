@@ -24,6 +24,7 @@ struct rocev2_net_path {
 	u32 mtu;		/* of the route, bytes of IP packet */
 	u32 gso_max_size;	/* of one skb from its IP header; 0: no bursts */
 	u16 gso_max_segs;
+	bool local;		/* by the loopback device: no wire, no PFC */
 };
 
 /* What a QP sends in one direction; owned by its runner */

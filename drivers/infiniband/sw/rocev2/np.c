@@ -123,7 +123,8 @@ void rocev2_np_send(struct rocev2_qp *qp)
 	if (!skb)
 		return;
 	/* when the pause is over, it would tell of a queue that is not there */
-	if (rocev2_pfc_paused(qp->dev, rocev2_prio_skb(qp, skb))) {
+	if (!qp->path.local &&
+	    rocev2_pfc_paused(qp->dev, rocev2_prio_skb(qp, skb))) {
 		kfree_skb(skb);
 		return;
 	}

@@ -316,17 +316,19 @@ static int pfc_rcv(struct sk_buff *skb, struct net_device *ndev,
  * rocev2_pfc_park() - must a QP wait for its priority?
  * @qp: QP; the caller is its runner
  * @av: where its next packet goes
+ * @path: the route there; what stays on this host no pause of the wire stops
  *
  * Context: any up to softirq, no lock held. Return: true if it is paused; then
  * the runner is kicked for both directions when that is over.
  */
-bool rocev2_pfc_park(struct rocev2_qp *qp, const struct rocev2_av *av)
+bool rocev2_pfc_park(struct rocev2_qp *qp, const struct rocev2_av *av,
+		     const struct rocev2_net_path *path)
 {
 	struct rocev2_pfc_dev *pd = &qp->dev->pfc;
 	bool wait;
 	u8 prio;
 
-	if (likely(!READ_ONCE(pd->paused)))
+	if (likely(!READ_ONCE(pd->paused)) || path->local)
 		return false;
 	prio = rocev2_prio_of(qp->dev, av->tclass, av->sl);
 	if (!rocev2_pfc_paused(qp->dev, prio))
@@ -380,7 +382,8 @@ bool rocev2_pfc_discards(struct rocev2_qp *qp, const struct sk_buff *skb)
 {
 	u8 discard = READ_ONCE(qp->dev->pfc.discard);
 
-	if (likely(!discard) || !(discard & BIT(rocev2_prio_skb(qp, skb))))
+	if (likely(!discard) || qp->path.local ||
+	    !(discard & BIT(rocev2_prio_skb(qp, skb))))
 		return false;
 	rocev2_stats_drop(qp->dev, ROCEV2_DROP_PFC_STORM);
 	return true;
@@ -455,6 +458,9 @@ void rocev2_pfc_rx_begin(struct rocev2_dev *dev, const struct sk_buff *skb,
 	u8 prio;
 
 	if (likely(!READ_ONCE(dev->pfc.watch)))
+		return;
+	/* the peer on the wire has not sent it, and could not stop it */
+	if (skb->dev && skb->dev->flags & IFF_LOOPBACK)
 		return;
 	/* no packet has an SL; without a DSCP a VLAN may have said */
 	prio = rocev2_prio_of(dev, tclass,

@@ -24,6 +24,7 @@
 
 struct rocev2_av;
 struct rocev2_dev;
+struct rocev2_net_path;
 struct rocev2_qp;
 struct sk_buff;
 
@@ -103,7 +104,8 @@ void rocev2_pfc_recheck(struct rocev2_dev *dev);
 void rocev2_pfc_input(struct rocev2_dev *dev, const void *frame, size_t len);
 
 /* The runner's questions */
-bool rocev2_pfc_park(struct rocev2_qp *qp, const struct rocev2_av *av);
+bool rocev2_pfc_park(struct rocev2_qp *qp, const struct rocev2_av *av,
+		     const struct rocev2_net_path *path);
 bool rocev2_pfc_discards(struct rocev2_qp *qp, const struct sk_buff *skb);
 void rocev2_pfc_cancel(struct rocev2_qp *qp);
 

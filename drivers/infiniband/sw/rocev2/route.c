@@ -223,6 +223,8 @@ static void route_fill(struct rocev2_dev *dev, struct rocev2_net_path *path)
 
 	rcu_read_lock();
 	out = READ_ONCE(path->dst->dev);
+	path->local = out->flags & IFF_LOOPBACK && !dst_xfrm(path->dst) &&
+		      !path->dst->lwtstate;
 	if (route_bursts(dev, path->dst, out)) {
 		/* A larger one, or one as large, is cut by the stack */
 		path->gso_max_size = min_t(u32, ROUTE_BURST_BYTES,
@@ -245,6 +247,7 @@ void rocev2_net_path_reset(struct rocev2_net_path *path)
 	path->dst = NULL;
 	path->gso_max_size = 0;
 	path->gso_max_segs = 1;
+	path->local = false;
 }
 
 static int route_get(struct rocev2_dev *dev, const struct rocev2_av *av,

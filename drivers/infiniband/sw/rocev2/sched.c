@@ -133,7 +133,7 @@ static enum sched_result sched_burst(struct rocev2_qp *qp, int *todo, int *cpu)
 	if (!rocev2_net_can_send(qp))
 		goto wait;
 	/* so does the end of a pause; a datagram has its own address */
-	if (!rocev2_qp_is_dgram(qp) && rocev2_pfc_park(qp, &qp->av))
+	if (!rocev2_qp_is_dgram(qp) && rocev2_pfc_park(qp, &qp->av, &qp->path))
 		goto wait;
 	*todo = sched_pace(qp, *todo);
 	return *todo ? sched_send(qp, todo, cpu) : SCHED_ON;

@@ -18,6 +18,7 @@ static int loop_route(struct rocev2_dev *dev, const struct rocev2_av *av,
 	path->mtu = 9000;
 	path->gso_max_size = loop->c->bursts ? 65535 : 0;
 	path->gso_max_segs = loop->c->bursts ? 16 : 1;
+	path->local = loop->local;
 	return 0;
 }
 
@@ -59,6 +60,7 @@ static struct sk_buff *loop_segment(const struct sk_buff *skb, u32 i)
 
 void loop_deliver(struct loop_ctx *l, struct sk_buff *skb)
 {
+	skb->dev = l->in;
 	local_bh_disable();
 	rcu_read_lock();
 	rocev2_rx_dev(NULL, l->dev, true, skb);

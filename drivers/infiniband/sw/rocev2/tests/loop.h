@@ -73,6 +73,9 @@ struct loop_ctx {
 	u32 seen[256];
 	u32 ect[256];
 	struct sk_buff *cnp;	/* the last one */
+
+	bool local;		/* the wire is the loopback device */
+	struct net_device *in;	/* what packets come by, or NULL */
 };
 
 struct loop_ctx *loop_setup(struct kunit *test, const struct loop_case *c);

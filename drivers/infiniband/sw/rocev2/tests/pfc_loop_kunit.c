@@ -178,12 +178,55 @@ static void pfc_loop_destroy(struct kunit *test)
 	loop_teardown(l);
 }
 
+/* What goes by the loopback device no pause of the wire stops, nor a storm */
+static void pfc_loop_local(struct kunit *test)
+{
+	struct loop_ctx *l = pfc_loop_setup(test);
+
+	l->local = true;
+	rocev2_pfc_set_detect(l->dev, 0);
+	pfc_loop_frame(l, PFC_LOOP_PRIO, 0xffff);
+	pfc_loop_write(l, 0);
+	loop_await_wire(l, 1);
+	KUNIT_EXPECT_FALSE(test, pfc_loop_parked(l, 0));
+	rocev2_pfc_set_detect(l->dev, 100);
+	msleep(150);
+	KUNIT_EXPECT_EQ(test, l->dev->pfc.prio[PFC_LOOP_PRIO].pause.storms,
+			1ULL);
+	pfc_loop_write(l, 0);
+	loop_await_wire(l, 2);
+	loop_teardown(l);
+}
+
+/* Nor does it make us pause the peer, as the same does from the wire */
+static void pfc_loop_local_held(struct kunit *test)
+{
+	struct loop_ctx *l = pfc_loop_setup(test);
+	struct rocev2_pfc_fill *fill = &l->dev->pfc.prio[PFC_LOOP_PRIO].fill;
+	struct net_device *lo = kunit_kzalloc(test, sizeof(*lo), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, lo);
+	lo->flags = IFF_LOOPBACK;
+	l->in = lo;
+	rocev2_pfc_set_marks(l->dev, PFC_LOOP_PRIO, 100, 50);
+	pfc_loop_write(l, 0);
+	KUNIT_EXPECT_TRUE(test, loop_wait(l, 1, 0));
+	KUNIT_EXPECT_EQ(test, READ_ONCE(fill->since), 0ULL);
+	l->in = NULL;
+	pfc_loop_write(l, 0);
+	KUNIT_EXPECT_TRUE(test, loop_wait(l, 2, 0));
+	KUNIT_EXPECT_NE(test, READ_ONCE(fill->since), 0ULL);
+	loop_teardown(l);
+}
+
 static struct kunit_case pfc_loop_cases[] = {
 	KUNIT_CASE(pfc_loop_one_priority),
 	KUNIT_CASE(pfc_loop_expiry),
 	KUNIT_CASE(pfc_loop_off),
 	KUNIT_CASE(pfc_loop_storm),
 	KUNIT_CASE(pfc_loop_destroy),
+	KUNIT_CASE(pfc_loop_local),
+	KUNIT_CASE(pfc_loop_local_held),
 	{}
 };
 
