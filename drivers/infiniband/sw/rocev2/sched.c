@@ -142,6 +142,22 @@ wait:
 	return SCHED_ON;
 }
 
+/*
+ * What has come up while a burst was sent, and does not wait for the end of the
+ * turn, which may be many bursts and then the workqueue away
+ */
+static int sched_merge(struct rocev2_qp *qp, int todo)
+{
+	int fresh = ROCEV2_TODO_CNP | ROCEV2_TODO_REPLY;
+
+	if (likely(!(atomic_read(&qp->todo) & fresh)))
+		return todo;
+	fresh &= atomic_fetch_andnot(fresh, &qp->todo);
+	if (fresh & ROCEV2_TODO_CNP)
+		sched_cnp(qp);
+	return todo | (fresh & ROCEV2_TODO_REPLY);
+}
+
 /* One turn; returns what is left of its work, and the CPU it belongs on */
 static int sched_turn(struct rocev2_qp *qp, int *cpu)
 {
@@ -174,7 +190,9 @@ static int sched_turn(struct rocev2_qp *qp, int *cpu)
 		 */
 		local_bh_disable();
 		res = sched_burst(qp, &todo, cpu);
+		/* here softirqs run, and packets come */
 		local_bh_enable();
+		todo = sched_merge(qp, todo);
 		if (res != SCHED_ON)
 			break;
 	}

@@ -405,6 +405,35 @@ static void cc_cnp_refused(struct kunit *test)
 	loop_teardown(l);
 }
 
+/* As a marked packet does it in the middle of the QP's own turn */
+static void cc_mark_first(struct loop_ctx *l, struct rocev2_qp *qp)
+{
+	l->on_xmit = NULL;
+	rocev2_sched_kick(qp, ROCEV2_TODO_CNP, false);
+}
+
+/* A CNP that is due while its QP sends is the next packet, not the 17th */
+static void cc_cnp_first(struct kunit *test)
+{
+	struct loop_ctx *l = cc_setup(test);
+	struct sk_buff *skb;
+	u32 at = 0;
+
+	cc_set(l, "burst_bytes", "0");
+	l->on_xmit = cc_mark_first;
+	cc_start(l, IB_WR_RDMA_WRITE, 0, 20000);
+	loop_await_wire(l, 21);
+	skb_queue_walk(&l->wire, skb) {
+		if (skb->data[LOOP_BTH] == ROCEV2_OPCODE_CNP)
+			break;
+		at++;
+	}
+	KUNIT_EXPECT_EQ(test, at, 1U);
+	loop_pump(l);
+	KUNIT_EXPECT_TRUE(test, loop_wait(l, 1, 0));
+	loop_teardown(l);
+}
+
 /* At most 20 CNPs in a millisecond at 50 us, the first at once */
 static void cc_interval(struct kunit *test)
 {
@@ -580,6 +609,7 @@ static struct kunit_case cc_kunit_cases[] = {
 	KUNIT_CASE(cc_cnp_vector),
 	KUNIT_CASE(cc_cnp_class),
 	KUNIT_CASE(cc_cnp_refused),
+	KUNIT_CASE(cc_cnp_first),
 	KUNIT_CASE(cc_interval),
 	KUNIT_CASE(cc_burst),
 	KUNIT_CASE(cc_knobs),

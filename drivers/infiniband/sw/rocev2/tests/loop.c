@@ -25,6 +25,8 @@ static int loop_route(struct rocev2_dev *dev, const struct rocev2_av *av,
 static void loop_xmit(struct rocev2_qp *qp, const struct rocev2_net_path *path,
 		      struct sk_buff *skb)
 {
+	if (loop->on_xmit)
+		loop->on_xmit(loop, qp);
 	skb_queue_tail(&loop->wire, skb);
 }
 

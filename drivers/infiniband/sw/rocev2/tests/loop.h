@@ -74,6 +74,9 @@ struct loop_ctx {
 	u32 ect[256];
 	struct sk_buff *cnp;	/* the last one */
 
+	/* called, if it is set, with each skb before it is on the wire */
+	void (*on_xmit)(struct loop_ctx *l, struct rocev2_qp *qp);
+
 	bool local;		/* the wire is the loopback device */
 	struct net_device *in;	/* what packets come by, or NULL */
 };
