@@ -56,6 +56,11 @@ struct rocev2_wire_ops {
 	 */
 	void (*xmit)(struct rocev2_qp *qp, const struct rocev2_net_path *path,
 		     struct sk_buff *skb);
+	/*
+	 * Send a pause frame; by anybody, BH on or off. True: the stack has
+	 * it. NULL: there is nobody to pause.
+	 */
+	bool (*pause)(struct rocev2_dev *dev, const struct rocev2_pfc *ask);
 };
 
 struct rocev2_dev {

@@ -36,14 +36,32 @@ static struct rocev2_dev *pfc_dev(struct rocev2_pfc_dev *pd)
  * Sending
  */
 
-/* Best effort: an XOFF is repeated, and a pause without XON runs out */
-static void pfc_send(struct rocev2_dev *dev, const struct rocev2_pfc *ask)
+/*
+ * All by one queue, or they could overtake one another: the rest of them has
+ * one hash, but XPS goes by the CPU.
+ */
+static void pfc_one_queue(struct sk_buff *skb)
+{
+#ifdef CONFIG_XPS
+	skb->sender_cpu = cpumask_first(cpu_possible_mask) + 1;
+#endif
+}
+
+/**
+ * rocev2_pfc_xmit() - build a pause frame and send it
+ * @dev: device
+ * @ask: what to ask the peer for
+ *
+ * Best effort: an XOFF is repeated, and a pause without XON runs out.
+ *
+ * Context: any up to softirq, no lock held. Return: true if the stack took it.
+ */
+bool rocev2_pfc_xmit(struct rocev2_dev *dev, const struct rocev2_pfc *ask)
 {
 	struct net_device *ndev;
 	struct sk_buff *skb;
+	bool sent = false;
 
-	if (!ask->enable)
-		return;
 	rcu_read_lock();
 	ndev = rcu_dereference(dev->ndev);
 	/* on the loopback device it would be ourselves that stop */
@@ -62,10 +80,45 @@ static void pfc_send(struct rocev2_dev *dev, const struct rocev2_pfc *ask)
 	skb->dev = ndev;
 	skb->protocol = htons(ETH_P_PAUSE);
 	skb->priority = TC_PRIO_CONTROL;
+	pfc_one_queue(skb);
 	rocev2_stats_inc(dev, ROCEV2_CNT_TX_PAUSE_CTRL_PHY);
-	dev_queue_xmit(skb);
+	sent = !net_xmit_eval(dev_queue_xmit(skb));
 out:
 	rcu_read_unlock();
+	return sent;
+}
+
+/*
+ * Frames leave without the lock, so another CPU's may come between what was
+ * decided and what is sent, and an old XOFF be the last that the peer hears: it
+ * would stop for as long as a pause can last. So look again after each frame,
+ * and say what has become of it. The last one is right then: whoever changes
+ * the state after that look sends a frame too.
+ */
+static void pfc_look_again(struct rocev2_pfc_dev *pd, struct rocev2_pfc *ask)
+{
+	unsigned long bits = ask->enable;
+	int i;
+
+	spin_lock_bh(&pd->lock);
+	for_each_set_bit(i, &bits, ROCEV2_PFC_PRIORITIES) {
+		bool xoff = pd->prio[i].fill.xoff;
+
+		if (xoff == !!ask->time[i])
+			ask->enable &= ~BIT(i);
+		else
+			ask->time[i] = xoff ? ROCEV2_PFC_TIME_MAX : 0;
+	}
+	spin_unlock_bh(&pd->lock);
+}
+
+static void pfc_send(struct rocev2_dev *dev, struct rocev2_pfc *ask)
+{
+	/* each time around another CPU has changed its mind, and sent as well */
+	while (ask->enable && dev->wire && dev->wire->pause) {
+		dev->wire->pause(dev, ask);
+		pfc_look_again(&dev->pfc, ask);
+	}
 }
 
 static void pfc_ask(struct rocev2_pfc_dev *pd, u8 prio, enum rocev2_pfc_ask what,
@@ -472,6 +525,7 @@ void rocev2_pfc_rx_begin(struct rocev2_dev *dev, const struct sk_buff *skb,
 	if (READ_ONCE(dev->pfc.watch) & BIT(prio))
 		pfc_weigh(dev, prio);
 }
+ROCEV2_EXPORT_FOR_TEST(rocev2_pfc_rx_begin);
 
 /**
  * rocev2_pfc_rx_end() - it is placed, or dropped
@@ -491,6 +545,7 @@ void rocev2_pfc_rx_end(struct rocev2_dev *dev)
 	if (watch & BIT(h->prio))
 		pfc_weigh(dev, h->prio);
 }
+ROCEV2_EXPORT_FOR_TEST(rocev2_pfc_rx_end);
 
 /*
  * Knobs

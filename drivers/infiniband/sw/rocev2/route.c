@@ -318,6 +318,7 @@ static void route_xmit(struct rocev2_qp *qp,
 const struct rocev2_wire_ops rocev2_net_wire = {
 	.route = route_get,
 	.xmit = route_xmit,
+	.pause = rocev2_pfc_xmit,
 };
 
 /*

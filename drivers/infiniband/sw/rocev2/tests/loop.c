@@ -30,9 +30,27 @@ static void loop_xmit(struct rocev2_qp *qp, const struct rocev2_net_path *path,
 	skb_queue_tail(&loop->wire, skb);
 }
 
+static bool loop_pause(struct rocev2_dev *dev, const struct rocev2_pfc *ask)
+{
+	unsigned long bits = ask->enable;
+	int i;
+
+	if (loop->on_pause)
+		loop->on_pause(loop, ask);
+	if (loop->deaf)
+		return false;
+	loop->pauses++;
+	for_each_set_bit(i, &bits, ROCEV2_PFC_PRIORITIES) {
+		loop->asked[i]++;
+		loop->last[i] = ask->time[i];
+	}
+	return true;
+}
+
 static const struct rocev2_wire_ops loop_wire_ops = {
 	.route = loop_route,
 	.xmit = loop_xmit,
+	.pause = loop_pause,
 };
 
 /* The @i-th segment of a burst as the stack would cut it */

@@ -77,6 +77,14 @@ struct loop_ctx {
 	/* called, if it is set, with each skb before it is on the wire */
 	void (*on_xmit)(struct loop_ctx *l, struct rocev2_qp *qp);
 
+	/* pause frames, those of them that named a priority, the last time */
+	u32 pauses;
+	u32 asked[ROCEV2_PFC_PRIORITIES];
+	u16 last[ROCEV2_PFC_PRIORITIES];
+	/* called, if it is set, with each before it is on the wire */
+	void (*on_pause)(struct loop_ctx *l, const struct rocev2_pfc *ask);
+	bool deaf;		/* the wire takes no pause frames */
+
 	bool local;		/* the wire is the loopback device */
 	struct net_device *in;	/* what packets come by, or NULL */
 };

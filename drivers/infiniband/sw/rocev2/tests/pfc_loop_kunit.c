@@ -219,6 +219,52 @@ static void pfc_loop_local_held(struct kunit *test)
 	loop_teardown(l);
 }
 
+/* Take a packet of priority 3 as the hook does, and place it later, or not */
+static void pfc_loop_hold(struct loop_ctx *l)
+{
+	struct sk_buff *skb = alloc_skb(1000, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(l->test, skb);
+	/* until pfc_loop_place(): that is one CPU's business */
+	migrate_disable();
+	local_bh_disable();
+	rocev2_pfc_rx_begin(l->dev, skb, 26 << 2);
+	local_bh_enable();
+	kfree_skb(skb);
+}
+
+static void pfc_loop_place(struct loop_ctx *l)
+{
+	local_bh_disable();
+	rocev2_pfc_rx_end(l->dev);
+	local_bh_enable();
+	migrate_enable();
+}
+
+/* While an XOFF is on its way to the wire another CPU sends the XON for it */
+static void pfc_loop_overtake(struct loop_ctx *l, const struct rocev2_pfc *ask)
+{
+	l->on_pause = NULL;
+	KUNIT_EXPECT_EQ(l->test, ask->time[PFC_LOOP_PRIO], 0xffff);
+	rocev2_pfc_set_enable(l->dev, PFC_LOOP_PRIO, false);
+	KUNIT_EXPECT_EQ(l->test, l->last[PFC_LOOP_PRIO], 0);
+	KUNIT_EXPECT_EQ(l->test, l->pauses, 1U);
+}
+
+/* The peer is not left paused for 33 s by frames that change places */
+static void pfc_loop_last_word(struct kunit *test)
+{
+	struct loop_ctx *l = pfc_loop_setup(test);
+
+	rocev2_pfc_set_marks(l->dev, PFC_LOOP_PRIO, 100, 50);
+	l->on_pause = pfc_loop_overtake;
+	pfc_loop_hold(l);
+	pfc_loop_place(l);
+	KUNIT_EXPECT_EQ(test, l->pauses, 3U);
+	KUNIT_EXPECT_EQ(test, l->last[PFC_LOOP_PRIO], 0);
+	loop_teardown(l);
+}
+
 static struct kunit_case pfc_loop_cases[] = {
 	KUNIT_CASE(pfc_loop_one_priority),
 	KUNIT_CASE(pfc_loop_expiry),
@@ -227,6 +273,7 @@ static struct kunit_case pfc_loop_cases[] = {
 	KUNIT_CASE(pfc_loop_destroy),
 	KUNIT_CASE(pfc_loop_local),
 	KUNIT_CASE(pfc_loop_local_held),
+	KUNIT_CASE(pfc_loop_last_word),
 	{}
 };
 
