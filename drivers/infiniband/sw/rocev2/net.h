@@ -36,6 +36,7 @@ struct rocev2_tx {
 /* What an skb tells wire_ops.xmit() besides its bytes */
 struct rocev2_skb_cb {
 	s8 prio;		/* 0 to 7; -1: by its traffic class, or the SL */
+	bool apart;		/* a flow of its own: a CNP */
 };
 
 #define ROCEV2_SKB_CB(skb)	((struct rocev2_skb_cb *)(skb)->cb)

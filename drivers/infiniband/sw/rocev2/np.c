@@ -122,6 +122,7 @@ void rocev2_np_send(struct rocev2_qp *qp)
 	skb = rocev2_burst_finish(&b);
 	if (!skb)
 		return;
+	ROCEV2_SKB_CB(skb)->apart = true;
 	/* when the pause is over, it would tell of a queue that is not there */
 	if (!qp->path.local &&
 	    rocev2_pfc_paused(qp->dev, rocev2_prio_skb(qp, skb))) {

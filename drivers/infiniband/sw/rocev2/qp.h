@@ -276,6 +276,7 @@ struct rocev2_qp {
 	u16 ip_id;
 	struct rocev2_tx requests;
 	struct rocev2_tx answers;
+	u8 queue_prio;			/* that the socket's queue is for */
 
 	struct rocev2_pace pace;	/* when the next burst may leave */
 	struct list_head pfc_node;	/* pfc.lock; waits for a pause to end */

@@ -268,21 +268,45 @@ static int route_get(struct rocev2_dev *dev, const struct rocev2_av *av,
 
 /*
  * A socket that has a route keeps its transmit queue, whatever CPU sends
- * (netdev_pick_tx()): the order of a connection depends on it.
+ * (netdev_pick_tx()): the order of a connection depends on it. But queues are
+ * of traffic classes, so with another priority another one is picked.
  */
-static void route_keep_queue(const struct rocev2_qp *qp, struct sock *sk,
-			     struct dst_entry *dst)
+static void route_keep_queue(struct rocev2_qp *qp, struct sock *sk,
+			     struct dst_entry *dst, u8 prio)
 {
-	if (!rocev2_qp_is_dgram(qp) &&
-	    rcu_access_pointer(sk->sk_dst_cache) != dst)
+	if (rocev2_qp_is_dgram(qp))
+		return;
+	if (rcu_access_pointer(sk->sk_dst_cache) != dst)
 		sk_dst_set(sk, dst_clone(dst));
+	if (qp->queue_prio != prio)
+		sk_tx_queue_clear(sk);
+	qp->queue_prio = prio;
+}
+
+/*
+ * Priority, and who the skb is charged to. A CNP to nobody: it waits for no
+ * room, and must not take the queue of the data, nor leave it its own.
+ */
+static struct sock *route_own(struct rocev2_qp *qp, struct dst_entry *dst,
+			      struct sk_buff *skb)
+{
+	struct sock *sk = ROCEV2_SKB_CB(skb)->apart ? NULL : qp->sock->sk;
+
+	/* queues, VLAN PCP and PFC go by it (D10) */
+	skb->priority = rocev2_prio_skb(qp, skb);
+	memset(skb->cb, 0, sizeof(skb->cb));
+	if (!sk)
+		return NULL;
+	route_keep_queue(qp, sk, dst, skb->priority);
+	skb_set_owner_w(skb, sk);
+	return sk;
 }
 
 static void route_xmit(struct rocev2_qp *qp,
 		       const struct rocev2_net_path *path, struct sk_buff *skb)
 {
 	struct net *net = rocev2_net_ns(qp->dev->rnet);
-	struct sock *sk = qp->sock->sk;
+	struct sock *sk;
 	int err;
 
 	if (unlikely(!path->dst)) {
@@ -291,13 +315,9 @@ static void route_xmit(struct rocev2_qp *qp,
 		kfree_skb(skb);
 		return;
 	}
-	route_keep_queue(qp, sk, path->dst);
 	skb_dst_set(skb, dst_clone(path->dst));
 	skb->dev = path->dst->dev;
-	/* queues, VLAN PCP and PFC go by it (D10) */
-	skb->priority = rocev2_prio_skb(qp, skb);
-	memset(skb->cb, 0, sizeof(skb->cb));
-	skb_set_owner_w(skb, sk);
+	sk = route_own(qp, path->dst, skb);
 
 	if (ip_hdr(skb)->version == 4) {
 		skb->protocol = htons(ETH_P_IP);
