@@ -25,6 +25,9 @@
  */
 #define PFC_LOOK_NS	(50 * NSEC_PER_USEC)
 
+/* QPs kicked in one go, in softirq and under the lock */
+#define PFC_BATCH	16
+
 static const u8 pfc_dmac[ETH_ALEN] = ROCEV2_PFC_DMAC;
 
 static struct rocev2_dev *pfc_dev(struct rocev2_pfc_dev *pd)
@@ -145,10 +148,9 @@ static u64 pfc_now(struct rocev2_pfc_dev *pd)
 	return ktime_get_ns();
 }
 
-/* Under the lock, after anything has changed: the masks and the timer */
-static void pfc_publish(struct rocev2_pfc_dev *pd)
+/* Under the lock, after anything has changed: what others look at */
+static void pfc_mask(struct rocev2_pfc_dev *pd)
 {
-	u64 next = U64_MAX;
 	u8 paused = 0, discard = 0;
 	int i;
 
@@ -166,26 +168,49 @@ static void pfc_publish(struct rocev2_pfc_dev *pd)
 		default:
 			break;
 		}
+	}
+	WRITE_ONCE(pd->paused, paused);
+	WRITE_ONCE(pd->discard, discard);
+	WRITE_ONCE(pd->watch, pd->host ? pd->enable : 0);
+}
+
+/* The same, and when the timer has to run */
+static void pfc_publish(struct rocev2_pfc_dev *pd)
+{
+	u64 next = U64_MAX;
+	int i;
+
+	pfc_mask(pd);
+	for (i = 0; i < ROCEV2_PFC_PRIORITIES; i++) {
+		const struct rocev2_pfc_prio *pp = &pd->prio[i];
+
 		next = min3(next, rocev2_pfc_pause_next(&pd->parms, &pp->pause),
 			    rocev2_pfc_fill_next(&pd->parms, &pp->fill));
 		if (pp->fill.xoff)
 			next = min(next, ktime_get_ns() + PFC_LOOK_NS);
 	}
-	WRITE_ONCE(pd->paused, paused);
-	WRITE_ONCE(pd->discard, discard);
-	WRITE_ONCE(pd->watch, pd->host ? pd->enable : 0);
+	if (!list_empty(&pd->released))
+		next = 0;
 	if (next != U64_MAX)
 		hrtimer_start(&pd->timer, ns_to_ktime(next),
 			      HRTIMER_MODE_ABS_SOFT);
 }
 
-/* Kick who waits: it looks again, and its turn comes on the workqueue */
-static void pfc_release(struct rocev2_pfc_dev *pd, u8 prio)
+/*
+ * Kick who waits no more, some at a time: it looks again, and its turn comes on
+ * the workqueue. The timer has the rest.
+ */
+static void pfc_kick(struct rocev2_pfc_dev *pd)
 {
-	struct rocev2_qp *qp, *next;
+	struct rocev2_qp *qp;
+	int n;
 
 	lockdep_assert_held(&pd->lock);
-	list_for_each_entry_safe(qp, next, &pd->prio[prio].parked, pfc_node) {
+	for (n = 0; n < PFC_BATCH; n++) {
+		qp = list_first_entry_or_null(&pd->released, struct rocev2_qp,
+					      pfc_node);
+		if (!qp)
+			return;
 		list_del_init(&qp->pfc_node);
 		rocev2_sched_kick(qp, ROCEV2_TODO_SEND | ROCEV2_TODO_REPLY,
 				  true);
@@ -213,15 +238,20 @@ static void pfc_happened(struct rocev2_pfc_dev *pd, u8 prio, int what)
 	}
 }
 
-/* Masks first, so that who is kicked finds the new ones */
+/*
+ * Masks first, so that who is kicked finds the new ones. One that is released
+ * and, before its kick, paused anew is on the other list again.
+ */
 static void pfc_settle(struct rocev2_pfc_dev *pd, u8 resumed)
 {
 	unsigned long bits = resumed;
 	int i;
 
-	pfc_publish(pd);
 	for_each_set_bit(i, &bits, ROCEV2_PFC_PRIORITIES)
-		pfc_release(pd, i);
+		list_splice_tail_init(&pd->prio[i].parked, &pd->released);
+	pfc_mask(pd);
+	pfc_kick(pd);
+	pfc_publish(pd);
 }
 
 static enum hrtimer_restart pfc_fired(struct hrtimer *timer)
@@ -776,6 +806,7 @@ int rocev2_pfc_setup(struct rocev2_dev *dev)
 		.drop = true,
 	};
 	pd->host = true;
+	INIT_LIST_HEAD(&pd->released);
 	for (i = 0; i < ROCEV2_PFC_PRIORITIES; i++) {
 		pd->prio[i].marks.xoff = ROCEV2_PFC_XOFF;
 		pd->prio[i].marks.xon = ROCEV2_PFC_XON;

@@ -76,6 +76,7 @@ struct rocev2_pfc_dev {
 	spinlock_t lock;
 	struct rocev2_pfc_parms parms;
 	struct rocev2_pfc_prio prio[ROCEV2_PFC_PRIORITIES];
+	struct list_head released;	/* were parked, and are still to kick */
 	enum rocev2_pfc_mode mode;
 	bool host;		/* the mode in use */
 	u8 enable;		/* a bit for each priority */

@@ -9,6 +9,7 @@
 #include <kunit/test.h>
 #include <linux/delay.h>
 #include <linux/etherdevice.h>
+#include <linux/vmalloc.h>
 #include "loop.h"
 
 #define PFC_LOOP_PRIO		3
@@ -265,6 +266,50 @@ static void pfc_loop_last_word(struct kunit *test)
 	loop_teardown(l);
 }
 
+#define PFC_LOOP_CROWD	100
+
+static u32 pfc_loop_kicked(const struct rocev2_qp *crowd)
+{
+	u32 i, n = 0;
+
+	for (i = 0; i < PFC_LOOP_CROWD; i++)
+		n += atomic_read(&crowd[i].todo) != 0;
+	return n;
+}
+
+/*
+ * The end of a pause that many wait for: they are not all kicked in one
+ * softirq. These QPs have no reference to give, so no turn comes of it.
+ */
+static void pfc_loop_crowd(struct kunit *test)
+{
+	struct loop_ctx *l = pfc_loop_setup(test);
+	struct rocev2_qp *crowd = vzalloc(PFC_LOOP_CROWD * sizeof(*crowd));
+	struct rocev2_pfc_dev *pd = &l->dev->pfc;
+	ktime_t end = ktime_add_ms(ktime_get(), LOOP_WAIT_MS);
+	u32 i, n;
+
+	KUNIT_ASSERT_NOT_NULL(test, crowd);
+	pfc_loop_frame(l, PFC_LOOP_PRIO, 100);
+	spin_lock_bh(&pd->lock);
+	for (i = 0; i < PFC_LOOP_CROWD; i++)
+		list_add_tail(&crowd[i].pfc_node,
+			      &pd->prio[PFC_LOOP_PRIO].parked);
+	spin_unlock_bh(&pd->lock);
+	local_bh_disable();
+	pfc_loop_frame(l, PFC_LOOP_PRIO, 0);
+	n = pfc_loop_kicked(crowd);
+	local_bh_enable();
+	KUNIT_EXPECT_GT(test, n, 0U);
+	KUNIT_EXPECT_LE(test, n, 16U);
+	while (pfc_loop_kicked(crowd) < PFC_LOOP_CROWD &&
+	       ktime_before(ktime_get(), end))
+		usleep_range(20, 50);
+	KUNIT_EXPECT_EQ(test, pfc_loop_kicked(crowd), (u32)PFC_LOOP_CROWD);
+	loop_teardown(l);
+	vfree(crowd);
+}
+
 static struct kunit_case pfc_loop_cases[] = {
 	KUNIT_CASE(pfc_loop_one_priority),
 	KUNIT_CASE(pfc_loop_expiry),
@@ -274,6 +319,7 @@ static struct kunit_case pfc_loop_cases[] = {
 	KUNIT_CASE(pfc_loop_local),
 	KUNIT_CASE(pfc_loop_local_held),
 	KUNIT_CASE(pfc_loop_last_word),
+	KUNIT_CASE(pfc_loop_crowd),
 	{}
 };
 
