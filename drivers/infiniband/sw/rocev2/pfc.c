@@ -143,8 +143,11 @@ static void pfc_ask(struct rocev2_pfc_dev *pd, u8 prio, enum rocev2_pfc_ask what
 /* Under the lock, before anything is decided: the speed may have changed */
 static u64 pfc_now(struct rocev2_pfc_dev *pd)
 {
+	u32 mbps = READ_ONCE(pfc_dev(pd)->speed_mbps);
+
 	lockdep_assert_held(&pd->lock);
-	pd->parms.mbps = READ_ONCE(pfc_dev(pd)->speed_mbps) ?: ROCEV2_PFC_MBPS;
+	pd->parms.mbps = mbps ?: ROCEV2_PFC_MBPS_SLOW;
+	pd->parms.peer_mbps = mbps ?: ROCEV2_PFC_MBPS_FAST;
 	return ktime_get_ns();
 }
 
@@ -800,7 +803,8 @@ int rocev2_pfc_setup(struct rocev2_dev *dev)
 		      HRTIMER_MODE_ABS_SOFT);
 	INIT_WORK(&pd->work, pfc_work);
 	pd->parms = (struct rocev2_pfc_parms) {
-		.mbps = ROCEV2_PFC_MBPS,
+		.mbps = ROCEV2_PFC_MBPS_SLOW,
+		.peer_mbps = ROCEV2_PFC_MBPS_FAST,
 		.detect_ms = ROCEV2_PFC_DETECT,
 		.restore_ms = ROCEV2_PFC_RESTORE,
 		.drop = true,

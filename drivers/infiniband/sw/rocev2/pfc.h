@@ -54,8 +54,12 @@ enum rocev2_pfc_mode {
 #define ROCEV2_PFC_RESTORE_MIN	100
 #define ROCEV2_PFC_RESTORE_MAX	60000
 
-/* For a link whose speed is not known: rather too long a pause than too short */
-#define ROCEV2_PFC_MBPS		1000
+/*
+ * For a link whose speed is not known: rather too long a pause than too short,
+ * and rather asked for too often than too late
+ */
+#define ROCEV2_PFC_MBPS_SLOW	1000
+#define ROCEV2_PFC_MBPS_FAST	400000
 
 struct rocev2_pfc_prio {
 	struct rocev2_pfc_marks marks;

@@ -12,6 +12,9 @@
 #include "pfc_state.h"
 #include "testing.h"
 
+/* No link is so fast that an XOFF has to be sent again sooner */
+#define PFC_REFRESH_MIN_NS	(10ULL * NSEC_PER_USEC)
+
 static u64 pfc_ms(u32 ms)
 {
 	return (u64)ms * NSEC_PER_MSEC;
@@ -172,8 +175,9 @@ u64 rocev2_pfc_fill_next(const struct rocev2_pfc_parms *p,
 {
 	if (!v->xoff)
 		return U64_MAX;
-	return v->asked + rocev2_pfc_quanta_ns(ROCEV2_PFC_TIME_MAX,
-					       p->mbps) / 2;
+	return v->asked + max(rocev2_pfc_quanta_ns(ROCEV2_PFC_TIME_MAX,
+						   p->peer_mbps) / 2,
+			      PFC_REFRESH_MIN_NS);
 }
 ROCEV2_EXPORT_FOR_TEST(rocev2_pfc_fill_next);
 

@@ -15,6 +15,7 @@
 /* Of a port */
 struct rocev2_pfc_parms {
 	u32 mbps;		/* speed of the link, not 0 */
+	u32 peer_mbps;		/* the same, if the peer's may be higher */
 	u32 detect_ms;		/* paused that long: a storm; 0: never */
 	u32 restore_ms;		/* no pause asked for that long: it is over */
 	bool drop;		/* in a storm packets are dropped, else sent */

@@ -110,7 +110,7 @@ static void pfc_quanta(struct kunit *test)
 
 /* 10 Gb/s: 1,000 quanta are 51.2 us */
 static const struct rocev2_pfc_parms pfc_parms = {
-	.mbps = 10000, .detect_ms = 200, .restore_ms = 200, .drop = true,
+	.mbps = 10000, .peer_mbps = 10000, .detect_ms = 200, .restore_ms = 200, .drop = true,
 };
 
 #define PFC_QUANTA	1000
@@ -284,6 +284,27 @@ static void pfc_marks(struct kunit *test)
 #undef PFC_EXPECT_ASK
 }
 
+/* When an XOFF is sent again: half of 65,535 quanta, at least 10 us */
+static void pfc_refresh(struct kunit *test)
+{
+	static const struct {
+		u32 mbps;
+		u64 after;
+	} row[] = {
+		{ 1000, 16776960 }, { 100000, 167770 }, { 400000, 41942 },
+		{ 1600000, 10486 }, { 3200000, 10000 },
+	};
+	struct rocev2_pfc_fill v = { .xoff = true, .asked = 1000 };
+	struct rocev2_pfc_parms p = pfc_parms;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(row); i++) {
+		p.peer_mbps = row[i].mbps;
+		KUNIT_EXPECT_EQ(test, rocev2_pfc_fill_next(&p, &v),
+				1000 + row[i].after);
+	}
+}
+
 static void pfc_knobs(struct kunit *test)
 {
 	struct objects_fake *f = objects_fake_new(test);
@@ -424,6 +445,7 @@ static struct kunit_case pfc_cases[] = {
 	KUNIT_CASE(pfc_watchdog_single),
 	KUNIT_CASE(pfc_watchdog_knobs),
 	KUNIT_CASE(pfc_marks),
+	KUNIT_CASE(pfc_refresh),
 	KUNIT_CASE(pfc_knobs),
 	KUNIT_CASE(pfc_input),
 	KUNIT_CASE(pfc_prio_map),

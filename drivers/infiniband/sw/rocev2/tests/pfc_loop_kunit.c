@@ -266,6 +266,39 @@ static void pfc_loop_last_word(struct kunit *test)
 	loop_teardown(l);
 }
 
+/*
+ * A link of unknown speed: a pause that we asked for may end after 84 us, one
+ * that we obey lasts as at 1 Gb/s.
+ */
+static void pfc_loop_unknown_speed(struct kunit *test)
+{
+	struct loop_ctx *l = pfc_loop_setup(test);
+	struct rocev2_pfc_prio *pp = &l->dev->pfc.prio[PFC_LOOP_PRIO];
+	struct rocev2_pfc_pause *pause = &pp->pause;
+	ktime_t end = ktime_add_ms(ktime_get(), LOOP_WAIT_MS);
+
+	l->dev->speed_mbps = 0;
+	rocev2_pfc_set_marks(l->dev, PFC_LOOP_PRIO, 100, 50);
+	pfc_loop_hold(l);
+	spin_lock_bh(&l->dev->pfc.lock);
+	KUNIT_EXPECT_LE(test, rocev2_pfc_fill_next(&l->dev->pfc.parms, &pp->fill),
+			pp->fill.asked + 41942);
+	spin_unlock_bh(&l->dev->pfc.lock);
+	while (READ_ONCE(l->pauses) < 5 && ktime_before(ktime_get(), end))
+		usleep_range(20, 50);
+	KUNIT_EXPECT_GE(test, READ_ONCE(l->pauses), 5U);
+	KUNIT_EXPECT_EQ(test, l->last[PFC_LOOP_PRIO], 0xffff);
+	pfc_loop_place(l);
+	KUNIT_EXPECT_EQ(test, l->last[PFC_LOOP_PRIO], 0);
+
+	pfc_loop_frame(l, PFC_LOOP_PRIO, 1000);
+	spin_lock_bh(&l->dev->pfc.lock);
+	if (pause->paused)
+		KUNIT_EXPECT_GE(test, pause->until - pause->since, 512000ULL);
+	spin_unlock_bh(&l->dev->pfc.lock);
+	loop_teardown(l);
+}
+
 #define PFC_LOOP_CROWD	100
 
 static u32 pfc_loop_kicked(const struct rocev2_qp *crowd)
@@ -319,6 +352,7 @@ static struct kunit_case pfc_loop_cases[] = {
 	KUNIT_CASE(pfc_loop_local),
 	KUNIT_CASE(pfc_loop_local_held),
 	KUNIT_CASE(pfc_loop_last_word),
+	KUNIT_CASE(pfc_loop_unknown_speed),
 	KUNIT_CASE(pfc_loop_crowd),
 	{}
 };
