@@ -151,10 +151,22 @@ static u64 pfc_now(struct rocev2_pfc_dev *pd)
 	return ktime_get_ns();
 }
 
+/*
+ * Nobody has cleared it, if a packet was taken when we watched, and placed when
+ * we did not
+ */
+static void pfc_watch_anew(struct rocev2_pfc_dev *pd)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		WRITE_ONCE(per_cpu_ptr(pd->held, cpu)->in_hand, 0);
+}
+
 /* Under the lock, after anything has changed: what others look at */
 static void pfc_mask(struct rocev2_pfc_dev *pd)
 {
-	u8 paused = 0, discard = 0;
+	u8 paused = 0, discard = 0, watch = pd->host ? pd->enable : 0;
 	int i;
 
 	lockdep_assert_held(&pd->lock);
@@ -174,7 +186,9 @@ static void pfc_mask(struct rocev2_pfc_dev *pd)
 	}
 	WRITE_ONCE(pd->paused, paused);
 	WRITE_ONCE(pd->discard, discard);
-	WRITE_ONCE(pd->watch, pd->host ? pd->enable : 0);
+	if (watch && !pd->watch)
+		pfc_watch_anew(pd);
+	WRITE_ONCE(pd->watch, watch);
 }
 
 /* The same, and when the timer has to run */
@@ -241,6 +255,28 @@ static void pfc_happened(struct rocev2_pfc_dev *pd, u8 prio, int what)
 	}
 }
 
+/* The peer is not asked to stop any more, though more is held than should be */
+static void pfc_stuck(struct rocev2_pfc_dev *pd, u8 prio)
+{
+	struct rocev2_dev *dev = pfc_dev(pd);
+
+	rocev2_stats_inc(dev, ROCEV2_CNT_TX_PAUSE_STORM_ERROR_EVENTS);
+	ibdev_warn_ratelimited(&dev->ibdev,
+			       "receiving stands still: no more pauses are asked for at priority %u\n",
+			       prio);
+}
+
+/* Packets that were placed, on all CPUs; it may wrap */
+static u32 pfc_placed(const struct rocev2_pfc_dev *pd)
+{
+	u32 sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		sum += READ_ONCE(per_cpu_ptr(pd->held, cpu)->placed);
+	return sum;
+}
+
 /*
  * Masks first, so that who is kicked finds the new ones. One that is released
  * and, before its kick, paused anew is on the other list again.
@@ -275,6 +311,8 @@ static enum hrtimer_restart pfc_fired(struct hrtimer *timer)
 		pfc_happened(pd, i, what);
 		if (what & ROCEV2_PFC_RESUMED)
 			resumed |= BIT(i);
+		if (rocev2_pfc_fill_stuck(&pp->fill, pfc_placed(pd), now))
+			pfc_stuck(pd, i);
 		if (pp->fill.xoff)
 			pfc_ask(pd, i,
 				rocev2_pfc_fill_set(&pd->parms, &pp->marks,
@@ -503,6 +541,7 @@ u64 rocev2_pfc_held(const struct rocev2_pfc_dev *pd, u8 prio)
 	}
 	return sum;
 }
+ROCEV2_EXPORT_FOR_TEST(rocev2_pfc_held);
 
 /* Compare with the marks, and tell the peer */
 static void pfc_weigh(struct rocev2_dev *dev, u8 prio)
@@ -510,12 +549,13 @@ static void pfc_weigh(struct rocev2_dev *dev, u8 prio)
 	struct rocev2_pfc_dev *pd = &dev->pfc;
 	struct rocev2_pfc_prio *pp = &pd->prio[prio];
 	u64 held = rocev2_pfc_held(pd, prio);
+	bool full = READ_ONCE(pp->fill.xoff) || READ_ONCE(pp->fill.mute);
 	struct rocev2_pfc ask = {};
 	u64 now;
 
 	/* the usual case, without the lock; the next packet looks again */
-	if (READ_ONCE(pp->fill.xoff) ? held > READ_ONCE(pp->marks.xon) :
-				       held <= READ_ONCE(pp->marks.xoff))
+	if (full ? held > READ_ONCE(pp->marks.xon) :
+		   held <= READ_ONCE(pp->marks.xoff))
 		return;
 	spin_lock_bh(&pd->lock);
 	if (pd->host && pd->enable & BIT(prio)) {
@@ -575,6 +615,7 @@ void rocev2_pfc_rx_end(struct rocev2_dev *dev)
 		return;
 	h = this_cpu_ptr(dev->pfc.held);
 	WRITE_ONCE(h->in_hand, 0);
+	WRITE_ONCE(h->placed, h->placed + 1);
 	if (watch & BIT(h->prio))
 		pfc_weigh(dev, h->prio);
 }

@@ -68,11 +68,12 @@ struct rocev2_pfc_prio {
 	struct list_head parked;	/* rocev2_qp.pfc_node */
 };
 
-/* Of a CPU; it alone writes. The last skb it took. */
+/* Of a CPU; it alone writes, when we watch. The last skb it took. */
 struct rocev2_pfc_held {
 	u8 prio;
 	u32 in_hand;		/* bytes; 0 when it is placed */
 	u32 unit;		/* bytes; of the last one */
+	u32 placed;		/* skbs */
 };
 
 struct rocev2_pfc_dev {

@@ -12,6 +12,12 @@
 #include "pfc_state.h"
 #include "testing.h"
 
+/*
+ * Who pauses its peer, and takes nothing in for so long, stops no more: its
+ * trouble must not be the fabric's (SIGCOMM 2016, 4.3)
+ */
+#define PFC_STUCK_NS	(100ULL * NSEC_PER_MSEC)
+
 /* No link is so fast that an XOFF has to be sent again sooner */
 #define PFC_REFRESH_MIN_NS	(10ULL * NSEC_PER_USEC)
 
@@ -200,6 +206,33 @@ enum rocev2_pfc_ask rocev2_pfc_fill_end(struct rocev2_pfc_fill *v, u64 now)
 ROCEV2_EXPORT_FOR_TEST(rocev2_pfc_fill_end);
 
 /**
+ * rocev2_pfc_fill_stuck() - has receiving stood still while the peer is paused?
+ * @v: of the priority
+ * @placed: packets that were placed so far, of whatever priority
+ * @now: ns, never less than before
+ *
+ * Context: any; pure. Return: true if that was too long. Then there is no XOFF
+ * any more, nor a new one before less is held than at XON; nothing is sent, and
+ * what was asked for runs out.
+ */
+bool rocev2_pfc_fill_stuck(struct rocev2_pfc_fill *v, u32 placed, u64 now)
+{
+	if (!v->xoff)
+		return false;
+	if (placed != v->placed) {
+		v->placed = placed;
+		v->moved = now;
+	}
+	if (now - max(v->moved, v->since) < PFC_STUCK_NS)
+		return false;
+	v->xoff = false;
+	v->mute = true;
+	v->total_ns += now - v->since;
+	return true;
+}
+ROCEV2_EXPORT_FOR_TEST(rocev2_pfc_fill_stuck);
+
+/**
  * rocev2_pfc_fill_set() - so much is held now
  * @p: of the port
  * @m: watermarks
@@ -216,6 +249,9 @@ enum rocev2_pfc_ask rocev2_pfc_fill_set(const struct rocev2_pfc_parms *p,
 					struct rocev2_pfc_fill *v, u64 held,
 					u64 now)
 {
+	if (v->mute && held > m->xon)
+		return ROCEV2_PFC_ASK_NOTHING;
+	v->mute = false;
 	if (v->xoff && held <= m->xon)
 		return rocev2_pfc_fill_end(v, now);
 	if (v->xoff ? now < rocev2_pfc_fill_next(p, v) : held <= m->xoff)

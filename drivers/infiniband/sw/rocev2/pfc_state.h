@@ -49,6 +49,9 @@ struct rocev2_pfc_fill {
 	bool xoff;
 	u64 since;		/* ns; XOFF since */
 	u64 asked;		/* ns; of the last XOFF frame */
+	bool mute;		/* given up; never along with @xoff */
+	u32 placed;		/* packets, at the last look, and */
+	u64 moved;		/* ns; since when there were no more */
 
 	u64 frames;		/* both kinds */
 	u64 total_ns;		/* of XOFFs that are over */
@@ -88,6 +91,7 @@ enum rocev2_pfc_ask rocev2_pfc_fill_set(const struct rocev2_pfc_parms *p,
 					const struct rocev2_pfc_marks *m,
 					struct rocev2_pfc_fill *v, u64 held,
 					u64 now);
+bool rocev2_pfc_fill_stuck(struct rocev2_pfc_fill *v, u32 placed, u64 now);
 u64 rocev2_pfc_fill_next(const struct rocev2_pfc_parms *p,
 			 const struct rocev2_pfc_fill *v);
 enum rocev2_pfc_ask rocev2_pfc_fill_end(struct rocev2_pfc_fill *v, u64 now);

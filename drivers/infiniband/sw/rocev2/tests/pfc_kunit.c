@@ -284,6 +284,40 @@ static void pfc_marks(struct kunit *test)
 #undef PFC_EXPECT_ASK
 }
 
+/* 100 ms in which nothing moves end our pauses, until all is well again */
+static void pfc_stuck(struct kunit *test)
+{
+	static const struct rocev2_pfc_marks m = { .xoff = 1000, .xon = 400 };
+	const struct rocev2_pfc_parms *p = &pfc_parms;
+	const u64 ms = NSEC_PER_MSEC, t = 5 * NSEC_PER_SEC;
+	struct rocev2_pfc_fill v = {};
+
+	KUNIT_EXPECT_FALSE(test, rocev2_pfc_fill_stuck(&v, 7, t - ms));
+	rocev2_pfc_fill_set(p, &m, &v, 2000, t);
+	KUNIT_EXPECT_TRUE(test, v.xoff);
+	KUNIT_EXPECT_FALSE(test, rocev2_pfc_fill_stuck(&v, 7, t + 99 * ms));
+	/* slow is not stuck */
+	KUNIT_EXPECT_FALSE(test, rocev2_pfc_fill_stuck(&v, 8, t + 150 * ms));
+	KUNIT_EXPECT_FALSE(test, rocev2_pfc_fill_stuck(&v, 8, t + 249 * ms));
+	KUNIT_EXPECT_TRUE(test, rocev2_pfc_fill_stuck(&v, 8, t + 250 * ms));
+	KUNIT_EXPECT_FALSE(test, v.xoff);
+	KUNIT_EXPECT_EQ(test, v.total_ns, 250 * ms);
+	KUNIT_EXPECT_EQ(test, rocev2_pfc_fill_next(p, &v), U64_MAX);
+	/* told once; the marks do not count, down to XON's */
+	KUNIT_EXPECT_FALSE(test, rocev2_pfc_fill_stuck(&v, 8, t + 500 * ms));
+	KUNIT_EXPECT_EQ(test,
+			rocev2_pfc_fill_set(p, &m, &v, 2000, t + 500 * ms),
+			ROCEV2_PFC_ASK_NOTHING);
+	KUNIT_EXPECT_EQ(test,
+			rocev2_pfc_fill_set(p, &m, &v, 400, t + 501 * ms),
+			ROCEV2_PFC_ASK_NOTHING);
+	KUNIT_EXPECT_EQ(test,
+			rocev2_pfc_fill_set(p, &m, &v, 1001, t + 502 * ms),
+			ROCEV2_PFC_ASK_XOFF);
+	KUNIT_EXPECT_FALSE(test, rocev2_pfc_fill_stuck(&v, 8, t + 601 * ms));
+	KUNIT_EXPECT_TRUE(test, rocev2_pfc_fill_stuck(&v, 8, t + 602 * ms));
+}
+
 /* When an XOFF is sent again: half of 65,535 quanta, at least 10 us */
 static void pfc_refresh(struct kunit *test)
 {
@@ -446,6 +480,7 @@ static struct kunit_case pfc_cases[] = {
 	KUNIT_CASE(pfc_watchdog_knobs),
 	KUNIT_CASE(pfc_marks),
 	KUNIT_CASE(pfc_refresh),
+	KUNIT_CASE(pfc_stuck),
 	KUNIT_CASE(pfc_knobs),
 	KUNIT_CASE(pfc_input),
 	KUNIT_CASE(pfc_prio_map),

@@ -299,6 +299,52 @@ static void pfc_loop_unknown_speed(struct kunit *test)
 	loop_teardown(l);
 }
 
+/* A packet that is taken and never placed pauses the peer, but not for ever */
+static void pfc_loop_stuck(struct kunit *test)
+{
+	struct loop_ctx *l = pfc_loop_setup(test);
+	struct rocev2_pfc_fill *fill = &l->dev->pfc.prio[PFC_LOOP_PRIO].fill;
+	ktime_t end = ktime_add_ms(ktime_get(), 5000);
+	ktime_t start = ktime_get();
+	u32 pauses;
+
+	rocev2_pfc_set_marks(l->dev, PFC_LOOP_PRIO, 100, 50);
+	pfc_loop_hold(l);
+	while (READ_ONCE(fill->xoff) && ktime_before(ktime_get(), end))
+		usleep_range(200, 500);
+	KUNIT_EXPECT_FALSE(test, READ_ONCE(fill->xoff));
+	KUNIT_EXPECT_GE(test, ktime_ms_delta(ktime_get(), start), 100LL);
+	KUNIT_EXPECT_EQ(test, 1ULL,
+			rocev2_stats_read(l->dev,
+					  ROCEV2_CNT_TX_PAUSE_STORM_ERROR_EVENTS));
+	pauses = l->pauses;
+	/* it goes on: the next one is as the first */
+	pfc_loop_place(l);
+	KUNIT_EXPECT_EQ(test, l->pauses, pauses);
+	pfc_loop_hold(l);
+	KUNIT_EXPECT_EQ(test, l->pauses, pauses + 1);
+	pfc_loop_place(l);
+	loop_teardown(l);
+}
+
+/* Off and on between a packet's coming and its place: nothing is held then */
+static void pfc_loop_stale(struct kunit *test)
+{
+	struct loop_ctx *l = pfc_loop_setup(test);
+	int i;
+
+	pfc_loop_hold(l);
+	KUNIT_EXPECT_NE(test, rocev2_pfc_held(&l->dev->pfc, PFC_LOOP_PRIO),
+			0ULL);
+	for (i = 0; i < ROCEV2_PFC_PRIORITIES; i++)
+		rocev2_pfc_set_enable(l->dev, i, false);
+	pfc_loop_place(l);
+	rocev2_pfc_set_enable(l->dev, PFC_LOOP_PRIO, true);
+	KUNIT_EXPECT_EQ(test, rocev2_pfc_held(&l->dev->pfc, PFC_LOOP_PRIO),
+			0ULL);
+	loop_teardown(l);
+}
+
 #define PFC_LOOP_CROWD	100
 
 static u32 pfc_loop_kicked(const struct rocev2_qp *crowd)
@@ -353,6 +399,8 @@ static struct kunit_case pfc_loop_cases[] = {
 	KUNIT_CASE(pfc_loop_local_held),
 	KUNIT_CASE(pfc_loop_last_word),
 	KUNIT_CASE(pfc_loop_unknown_speed),
+	KUNIT_CASE(pfc_loop_stuck),
+	KUNIT_CASE(pfc_loop_stale),
 	KUNIT_CASE(pfc_loop_crowd),
 	{}
 };
