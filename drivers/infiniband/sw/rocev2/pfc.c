@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Owns: PFC's state of a port, its lock and timer, the QPs that wait for a
- * pause to end, and pause frames in and out.
+ * pause to end, and what pause frames say.
  *
- * Not here: the rules (pfc_state.c), what priority a packet has (prio.c), the
- * knobs' files (pfc_sysfs.c).
+ * Not here: the rules (pfc_state.c), what priority a packet has (prio.c), how a
+ * frame leaves (route.c), the knobs' files (pfc_sysfs.c).
  */
 #include <linux/etherdevice.h>
 #include <linux/if_ether.h>
 #include <linux/percpu.h>
-#include <linux/pkt_sched.h>
 #include <linux/rtnetlink.h>
 #include <net/dcbnl.h>
 #include "device.h"
@@ -38,58 +37,6 @@ static struct rocev2_dev *pfc_dev(struct rocev2_pfc_dev *pd)
 /*
  * Sending
  */
-
-/*
- * All by one queue, or they could overtake one another: the rest of them has
- * one hash, but XPS goes by the CPU.
- */
-static void pfc_one_queue(struct sk_buff *skb)
-{
-#ifdef CONFIG_XPS
-	skb->sender_cpu = cpumask_first(cpu_possible_mask) + 1;
-#endif
-}
-
-/**
- * rocev2_pfc_xmit() - build a pause frame and send it
- * @dev: device
- * @ask: what to ask the peer for
- *
- * Best effort: an XOFF is repeated, and a pause without XON runs out.
- *
- * Context: any up to softirq, no lock held. Return: true if the stack took it.
- */
-bool rocev2_pfc_xmit(struct rocev2_dev *dev, const struct rocev2_pfc *ask)
-{
-	struct net_device *ndev;
-	struct sk_buff *skb;
-	bool sent = false;
-
-	rcu_read_lock();
-	ndev = rcu_dereference(dev->ndev);
-	/* on the loopback device it would be ourselves that stop */
-	if (!ndev || !netif_running(ndev) || ndev->flags & IFF_LOOPBACK)
-		goto out;
-	skb = alloc_skb(LL_RESERVED_SPACE(ndev) +
-			sizeof(struct rocev2_pfc_frame),
-			GFP_ATOMIC | __GFP_NOWARN);
-	if (!skb)
-		goto out;
-	skb_reserve(skb, LL_RESERVED_SPACE(ndev));
-	skb_reset_mac_header(skb);
-	rocev2_pfc_build(skb_put(skb, sizeof(struct rocev2_pfc_frame)),
-			 ndev->dev_addr, ask);
-	skb_set_network_header(skb, ETH_HLEN);
-	skb->dev = ndev;
-	skb->protocol = htons(ETH_P_PAUSE);
-	skb->priority = TC_PRIO_CONTROL;
-	pfc_one_queue(skb);
-	rocev2_stats_inc(dev, ROCEV2_CNT_TX_PAUSE_CTRL_PHY);
-	sent = !net_xmit_eval(dev_queue_xmit(skb));
-out:
-	rcu_read_unlock();
-	return sent;
-}
 
 /*
  * Frames leave without the lock, so another CPU's may come between what was

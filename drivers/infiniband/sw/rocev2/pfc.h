@@ -106,8 +106,6 @@ void rocev2_pfc_stop(struct rocev2_dev *dev);
 void rocev2_pfc_free(struct rocev2_dev *dev);
 void rocev2_pfc_recheck(struct rocev2_dev *dev);
 
-/* The real wire's pause frame, see struct rocev2_wire_ops */
-bool rocev2_pfc_xmit(struct rocev2_dev *dev, const struct rocev2_pfc *ask);
 /* A MAC control frame, from its destination address on */
 void rocev2_pfc_input(struct rocev2_dev *dev, const void *frame, size_t len);
 

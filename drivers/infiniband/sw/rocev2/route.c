@@ -5,10 +5,12 @@
  *
  * Not here: building packets (burst.c), and whose turn it is (sched.c).
  */
+#include <linux/if_ether.h>
 #include <linux/inetdevice.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <linux/netdevice.h>
+#include <linux/pkt_sched.h>
 #include <net/addrconf.h>
 #include <net/flow.h>
 #include <net/ip.h>
@@ -335,10 +337,54 @@ static void route_xmit(struct rocev2_qp *qp,
 		rocev2_stats_qp_inc(qp, ROCEV2_CNT_TX_SKB_ERRORS);
 }
 
+/*
+ * All by one queue, or they could overtake one another: the rest of them has
+ * one hash, but XPS goes by the CPU.
+ */
+static void route_one_queue(struct sk_buff *skb)
+{
+#ifdef CONFIG_XPS
+	skb->sender_cpu = cpumask_first(cpu_possible_mask) + 1;
+#endif
+}
+
+/* Best effort: an XOFF is repeated, and a pause without XON runs out */
+static bool route_pause(struct rocev2_dev *dev, const struct rocev2_pfc *ask)
+{
+	struct net_device *ndev;
+	struct sk_buff *skb;
+	bool sent = false;
+
+	rcu_read_lock();
+	ndev = rcu_dereference(dev->ndev);
+	/* on the loopback device it would be ourselves that stop */
+	if (!ndev || !netif_running(ndev) || ndev->flags & IFF_LOOPBACK)
+		goto out;
+	skb = alloc_skb(LL_RESERVED_SPACE(ndev) +
+			sizeof(struct rocev2_pfc_frame),
+			GFP_ATOMIC | __GFP_NOWARN);
+	if (!skb)
+		goto out;
+	skb_reserve(skb, LL_RESERVED_SPACE(ndev));
+	skb_reset_mac_header(skb);
+	rocev2_pfc_build(skb_put(skb, sizeof(struct rocev2_pfc_frame)),
+			 ndev->dev_addr, ask);
+	skb_set_network_header(skb, ETH_HLEN);
+	skb->dev = ndev;
+	skb->protocol = htons(ETH_P_PAUSE);
+	skb->priority = TC_PRIO_CONTROL;
+	route_one_queue(skb);
+	rocev2_stats_inc(dev, ROCEV2_CNT_TX_PAUSE_CTRL_PHY);
+	sent = !net_xmit_eval(dev_queue_xmit(skb));
+out:
+	rcu_read_unlock();
+	return sent;
+}
+
 const struct rocev2_wire_ops rocev2_net_wire = {
 	.route = route_get,
 	.xmit = route_xmit,
-	.pause = rocev2_pfc_xmit,
+	.pause = route_pause,
 };
 
 /*
