@@ -129,9 +129,10 @@ void rocev2_np_send(struct rocev2_qp *qp)
 		kfree_skb(skb);
 		return;
 	}
+	if (!rocev2_sched_xmit(qp, skb))
+		return;
 	rocev2_stats_qp_inc(qp, ROCEV2_CNT_NP_CNP_SENT);
 	trace_rocev2_cnp_sent(qp->dev->ifindex, qp->qpn, pkt.dqpn);
-	qp->dev->wire->xmit(qp, &qp->path, skb);
 }
 
 /**

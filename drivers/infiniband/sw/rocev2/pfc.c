@@ -45,7 +45,8 @@ static struct rocev2_dev *pfc_dev(struct rocev2_pfc_dev *pd)
  * and say what has become of it. The last one is right then: whoever changes
  * the state after that look sends a frame too.
  */
-static void pfc_look_again(struct rocev2_pfc_dev *pd, struct rocev2_pfc *ask)
+static void pfc_look_again(struct rocev2_pfc_dev *pd, struct rocev2_pfc *ask,
+			   bool sent)
 {
 	unsigned long bits = ask->enable;
 	int i;
@@ -54,6 +55,7 @@ static void pfc_look_again(struct rocev2_pfc_dev *pd, struct rocev2_pfc *ask)
 	for_each_set_bit(i, &bits, ROCEV2_PFC_PRIORITIES) {
 		bool xoff = pd->prio[i].fill.xoff;
 
+		pd->prio[i].fill.frames += sent;
 		if (xoff == !!ask->time[i])
 			ask->enable &= ~BIT(i);
 		else
@@ -65,10 +67,8 @@ static void pfc_look_again(struct rocev2_pfc_dev *pd, struct rocev2_pfc *ask)
 static void pfc_send(struct rocev2_dev *dev, struct rocev2_pfc *ask)
 {
 	/* each time around another CPU has changed its mind, and sent as well */
-	while (ask->enable && dev->wire && dev->wire->pause) {
-		dev->wire->pause(dev, ask);
-		pfc_look_again(&dev->pfc, ask);
-	}
+	while (ask->enable && dev->wire && dev->wire->pause)
+		pfc_look_again(&dev->pfc, ask, dev->wire->pause(dev, ask));
 }
 
 static void pfc_ask(struct rocev2_pfc_dev *pd, u8 prio, enum rocev2_pfc_ask what,

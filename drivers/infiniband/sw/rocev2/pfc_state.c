@@ -200,7 +200,6 @@ enum rocev2_pfc_ask rocev2_pfc_fill_end(struct rocev2_pfc_fill *v, u64 now)
 		return ROCEV2_PFC_ASK_NOTHING;
 	v->xoff = false;
 	v->total_ns += now - v->since;
-	v->frames++;
 	return ROCEV2_PFC_ASK_XON;
 }
 ROCEV2_EXPORT_FOR_TEST(rocev2_pfc_fill_end);
@@ -260,7 +259,6 @@ enum rocev2_pfc_ask rocev2_pfc_fill_set(const struct rocev2_pfc_parms *p,
 		v->since = now;
 	v->xoff = true;
 	v->asked = now;
-	v->frames++;
 	return ROCEV2_PFC_ASK_XOFF;
 }
 ROCEV2_EXPORT_FOR_TEST(rocev2_pfc_fill_set);

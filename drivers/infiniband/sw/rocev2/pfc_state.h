@@ -53,7 +53,7 @@ struct rocev2_pfc_fill {
 	u32 placed;		/* packets, at the last look, and */
 	u64 moved;		/* ns; since when there were no more */
 
-	u64 frames;		/* both kinds */
+	u64 frames;		/* both kinds; who sends them counts */
 	u64 total_ns;		/* of XOFFs that are over */
 };
 

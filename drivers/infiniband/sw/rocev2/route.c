@@ -304,7 +304,7 @@ static struct sock *route_own(struct rocev2_qp *qp, struct dst_entry *dst,
 	return sk;
 }
 
-static void route_xmit(struct rocev2_qp *qp,
+static bool route_xmit(struct rocev2_qp *qp,
 		       const struct rocev2_net_path *path, struct sk_buff *skb)
 {
 	struct net *net = rocev2_net_ns(qp->dev->rnet);
@@ -315,7 +315,7 @@ static void route_xmit(struct rocev2_qp *qp,
 		/* no route now: lost, as on a wire; retry owns that */
 		rocev2_stats_qp_inc(qp, ROCEV2_CNT_TX_SKB_ERRORS);
 		kfree_skb(skb);
-		return;
+		return false;
 	}
 	skb_dst_set(skb, dst_clone(path->dst));
 	skb->dev = path->dst->dev;
@@ -333,8 +333,10 @@ static void route_xmit(struct rocev2_qp *qp,
 		err = -ENETUNREACH;
 #endif
 	}
-	if (unlikely(net_xmit_eval(err)))
-		rocev2_stats_qp_inc(qp, ROCEV2_CNT_TX_SKB_ERRORS);
+	if (likely(!net_xmit_eval(err)))
+		return true;
+	rocev2_stats_qp_inc(qp, ROCEV2_CNT_TX_SKB_ERRORS);
+	return false;
 }
 
 /*
@@ -374,8 +376,9 @@ static bool route_pause(struct rocev2_dev *dev, const struct rocev2_pfc *ask)
 	skb->protocol = htons(ETH_P_PAUSE);
 	skb->priority = TC_PRIO_CONTROL;
 	route_one_queue(skb);
-	rocev2_stats_inc(dev, ROCEV2_CNT_TX_PAUSE_CTRL_PHY);
 	sent = !net_xmit_eval(dev_queue_xmit(skb));
+	if (sent)
+		rocev2_stats_inc(dev, ROCEV2_CNT_TX_PAUSE_CTRL_PHY);
 out:
 	rcu_read_unlock();
 	return sent;

@@ -5,6 +5,7 @@
  * Owns qp->todo, qp->run and the route in use. Does not know what is sent.
  */
 #include <linux/delay.h>
+#include <linux/udp.h>
 #include <linux/workqueue.h>
 #include "sched.h"
 #include "testing.h"
@@ -47,12 +48,26 @@ static bool sched_ordered(const struct rocev2_qp *qp)
 	return qp->type == IB_QPT_UC;
 }
 
-static void sched_xmit(struct rocev2_qp *qp, struct sk_buff *skb)
+/**
+ * rocev2_sched_xmit() - hand a burst over, and count it
+ * @qp: QP; the caller is its runner
+ * @skb: the burst, data at its IP header; taken, always
+ *
+ * What is lost here already does not count as sent.
+ *
+ * Context: BH off, no lock held. Return: true if the stack has it.
+ */
+bool rocev2_sched_xmit(struct rocev2_qp *qp, struct sk_buff *skb)
 {
-	if (rocev2_pfc_discards(qp, skb))
-		kfree_skb(skb);
-	else
-		qp->dev->wire->xmit(qp, &qp->path, skb);
+	u32 len = skb->len - skb_transport_offset(skb) - sizeof(struct udphdr);
+	u32 segs = max_t(u32, skb_shinfo(skb)->gso_segs, 1);
+
+	if (!qp->dev->wire->xmit(qp, &qp->path, skb))
+		return false;
+	rocev2_stats_qp_inc(qp, ROCEV2_CNT_TX_BURSTS);
+	rocev2_stats_qp_add(qp, ROCEV2_CNT_RDMA_TX_PACKETS, segs);
+	rocev2_stats_qp_add(qp, ROCEV2_CNT_RDMA_TX_BYTES, len);
+	return true;
 }
 
 /* Build one burst of answers or requests and send it; on @cpu, if elsewhere */
@@ -80,7 +95,10 @@ static enum sched_result sched_send(struct rocev2_qp *qp, int *todo, int *cpu)
 	if (skb) {
 		rocev2_pace_sent(qp, skb);
 		rocev2_rp_sent(qp, rocev2_pace_bytes(skb));
-		sched_xmit(qp, skb);
+		if (rocev2_pfc_discards(qp, skb))
+			kfree_skb(skb);
+		else
+			rocev2_sched_xmit(qp, skb);
 	}
 	if (!more)
 		*todo &= ~bit;

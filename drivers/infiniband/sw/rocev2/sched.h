@@ -35,6 +35,8 @@
  */
 void rocev2_sched_kick(struct rocev2_qp *qp, int todo, bool defer);
 void rocev2_sched_init(struct rocev2_qp *qp);
+/* The runner, BH off: send what was built. False: it is lost already. */
+bool rocev2_sched_xmit(struct rocev2_qp *qp, struct sk_buff *skb);
 /* Wait until no turn is under way or queued; QP must not be kicked again */
 void rocev2_sched_stop(struct rocev2_qp *qp);
 

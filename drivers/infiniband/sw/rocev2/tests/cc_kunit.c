@@ -434,6 +434,39 @@ static void cc_cnp_first(struct kunit *test)
 	loop_teardown(l);
 }
 
+/* What has not left was not sent: no route, or a CNP's priority is paused */
+static void cc_cnp_unsent(struct kunit *test)
+{
+	struct loop_ctx *l = cc_setup(test);
+	struct rocev2_qp *qp = l->end[1].iqp.qp;
+	u64 packets = cc_count(l, ROCEV2_CNT_RDMA_TX_PACKETS);
+	struct rocev2_pfc_frame f;
+	struct rocev2_pfc pfc = { .enable = BIT(6), .time = { [6] = 0xffff } };
+	u8 smac[6] = {};
+
+	l->torn = true;
+	rocev2_sched_kick(qp, ROCEV2_TODO_CNP, false);
+	l->torn = false;
+	rocev2_pfc_set_detect(l->dev, 0);
+	l->dev->speed_mbps = 1;
+	rocev2_pfc_set_enable(l->dev, 6, true);
+	rocev2_pfc_build(&f, smac, &pfc);
+	rocev2_pfc_input(l->dev, &f, sizeof(f));
+	rocev2_sched_kick(qp, ROCEV2_TODO_CNP, false);
+	KUNIT_EXPECT_EQ(test, skb_queue_len(&l->wire), 0U);
+	KUNIT_EXPECT_EQ(test, cc_count(l, ROCEV2_CNT_NP_CNP_SENT), 0ULL);
+	KUNIT_EXPECT_EQ(test, cc_count(l, ROCEV2_CNT_RDMA_TX_PACKETS), packets);
+	rocev2_pfc_set_enable(l->dev, 6, false);
+	rocev2_sched_kick(qp, ROCEV2_TODO_CNP, false);
+	loop_await_wire(l, 1);
+	KUNIT_EXPECT_EQ(test, cc_count(l, ROCEV2_CNT_NP_CNP_SENT), 1ULL);
+	KUNIT_EXPECT_EQ(test, cc_count(l, ROCEV2_CNT_RDMA_TX_PACKETS),
+			packets + 1);
+	/* BTH, 16 bytes, ICRC */
+	KUNIT_EXPECT_EQ(test, cc_count(l, ROCEV2_CNT_RDMA_TX_BYTES), 32ULL);
+	loop_teardown(l);
+}
+
 /* At most 20 CNPs in a millisecond at 50 us, the first at once */
 static void cc_interval(struct kunit *test)
 {
@@ -610,6 +643,7 @@ static struct kunit_case cc_kunit_cases[] = {
 	KUNIT_CASE(cc_cnp_class),
 	KUNIT_CASE(cc_cnp_refused),
 	KUNIT_CASE(cc_cnp_first),
+	KUNIT_CASE(cc_cnp_unsent),
 	KUNIT_CASE(cc_interval),
 	KUNIT_CASE(cc_burst),
 	KUNIT_CASE(cc_knobs),

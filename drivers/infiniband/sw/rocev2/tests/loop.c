@@ -22,12 +22,17 @@ static int loop_route(struct rocev2_dev *dev, const struct rocev2_av *av,
 	return 0;
 }
 
-static void loop_xmit(struct rocev2_qp *qp, const struct rocev2_net_path *path,
+static bool loop_xmit(struct rocev2_qp *qp, const struct rocev2_net_path *path,
 		      struct sk_buff *skb)
 {
 	if (loop->on_xmit)
 		loop->on_xmit(loop, qp);
+	if (loop->torn) {
+		kfree_skb(skb);
+		return false;
+	}
 	skb_queue_tail(&loop->wire, skb);
+	return true;
 }
 
 static bool loop_pause(struct rocev2_dev *dev, const struct rocev2_pfc *ask)
@@ -347,6 +352,7 @@ struct loop_ctx *loop_setup(struct kunit *test, const struct loop_case *c)
 	rocev2_pace_dev_init(&l->dev->pace);
 	KUNIT_ASSERT_EQ(test, rocev2_pfc_setup(l->dev), 0);
 	xa_init_flags(&l->dev->mr_xa, XA_FLAGS_ALLOC);
+	xa_init_flags(&l->dev->counter_xa, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_BH);
 	spin_lock_init(&l->dev->mw_lock);
 	xa_init_flags(&l->dev->ah_xa, XA_FLAGS_ALLOC | XA_FLAGS_LOCK_IRQ);
 	l->pd.device = &l->dev->ibdev;

@@ -85,6 +85,7 @@ struct loop_ctx {
 	void (*on_pause)(struct loop_ctx *l, const struct rocev2_pfc *ask);
 	bool deaf;		/* the wire takes no pause frames */
 
+	bool torn;		/* nor packets: there is no route */
 	bool local;		/* the wire is the loopback device */
 	struct net_device *in;	/* what packets come by, or NULL */
 };

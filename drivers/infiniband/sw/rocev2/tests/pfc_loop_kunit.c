@@ -157,6 +157,9 @@ static void pfc_loop_storm(struct kunit *test)
 			rocev2_stats_read(l->dev, ROCEV2_CNT_DROP_PFC_STORM),
 			1ULL);
 	KUNIT_EXPECT_GE(test, ktime_ms_delta(ktime_get(), start), 200LL);
+	KUNIT_EXPECT_EQ(test,
+			rocev2_stats_read(l->dev, ROCEV2_CNT_RDMA_TX_PACKETS),
+			0ULL);
 	KUNIT_EXPECT_EQ(test, READ_ONCE(pause->storms), 1ULL);
 	KUNIT_EXPECT_EQ(test, skb_queue_len(&l->wire), 0U);
 	while (!READ_ONCE(pause->restores) && ktime_before(ktime_get(), end))
@@ -263,6 +266,16 @@ static void pfc_loop_last_word(struct kunit *test)
 	pfc_loop_place(l);
 	KUNIT_EXPECT_EQ(test, l->pauses, 3U);
 	KUNIT_EXPECT_EQ(test, l->last[PFC_LOOP_PRIO], 0);
+	KUNIT_EXPECT_EQ(test, l->dev->pfc.prio[PFC_LOOP_PRIO].fill.frames,
+			3ULL);
+
+	/* nobody hears it: nothing was sent */
+	l->deaf = true;
+	rocev2_pfc_set_enable(l->dev, PFC_LOOP_PRIO, true);
+	pfc_loop_hold(l);
+	pfc_loop_place(l);
+	KUNIT_EXPECT_EQ(test, l->dev->pfc.prio[PFC_LOOP_PRIO].fill.frames,
+			3ULL);
 	loop_teardown(l);
 }
 
