@@ -829,6 +829,23 @@ void rocev2_pfc_start(struct rocev2_dev *dev, struct net_device *ndev)
 }
 
 /**
+ * rocev2_pfc_leave() - the netdev is ours no more
+ * @dev: device; its ndev is NULL from now on
+ *
+ * Not later: when the netdev moves to another namespace its filter is emptied,
+ * and what is in it then is another device's.
+ *
+ * Context: process, rtnl held.
+ */
+void rocev2_pfc_leave(struct rocev2_dev *dev)
+{
+	ASSERT_RTNL();
+	if (dev->pfc.mc)
+		dev_mc_del(dev->held, pfc_dmac);
+	dev->pfc.mc = false;
+}
+
+/**
  * rocev2_pfc_stop() - nothing is heard, checked or timed any more
  * @dev: device that is in the list no more; no QP is left
  *
@@ -842,10 +859,6 @@ void rocev2_pfc_stop(struct rocev2_dev *dev)
 		dev_remove_pack(&pd->pt);
 	pd->listening = false;
 	cancel_work_sync(&pd->work);
-	/* or the filter went with the netdev */
-	if (pd->mc)
-		dev_mc_del(dev->held, pfc_dmac);
-	pd->mc = false;
 	hrtimer_cancel(&pd->timer);
 }
 

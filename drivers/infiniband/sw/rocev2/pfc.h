@@ -102,6 +102,7 @@ struct rocev2_pfc_dev {
 
 int rocev2_pfc_setup(struct rocev2_dev *dev);
 void rocev2_pfc_start(struct rocev2_dev *dev, struct net_device *ndev);
+void rocev2_pfc_leave(struct rocev2_dev *dev);
 void rocev2_pfc_stop(struct rocev2_dev *dev);
 void rocev2_pfc_free(struct rocev2_dev *dev);
 void rocev2_pfc_recheck(struct rocev2_dev *dev);
