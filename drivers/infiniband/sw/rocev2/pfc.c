@@ -10,7 +10,6 @@
 #include <linux/if_ether.h>
 #include <linux/percpu.h>
 #include <linux/rtnetlink.h>
-#include <net/dcbnl.h>
 #include "device.h"
 #include "pfc.h"
 #include "prio.h"
@@ -23,6 +22,9 @@
  * the last one may have been of others.
  */
 #define PFC_LOOK_NS	(50 * NSEC_PER_USEC)
+
+/* How often a netdev that can tell is asked whether it honours PFC, in jiffies */
+#define PFC_POLL	HZ
 
 /* QPs kicked in one go, in softirq and under the lock */
 #define PFC_BATCH	16
@@ -703,30 +705,17 @@ void rocev2_pfc_set_drop(struct rocev2_dev *dev, bool drop)
  * Life
  */
 
-/* Does the netdev say that it honours PFC frames itself? */
-static bool pfc_nic_does(struct net_device *ndev)
-{
-#if IS_ENABLED(CONFIG_DCB)
-	struct ieee_pfc pfc = {};
-
-	return ndev->dcbnl_ops && ndev->dcbnl_ops->ieee_getpfc &&
-	       !ndev->dcbnl_ops->ieee_getpfc(ndev, &pfc) && pfc.pfc_en;
-#else
-	return false;
-#endif
-}
-
 /* rtnl held: what the netdev says now */
 static void pfc_check(struct rocev2_dev *dev, struct net_device *ndev)
 {
 	struct rocev2_pfc_dev *pd = &dev->pfc;
 	enum rocev2_pfc_mode mode = READ_ONCE(pd->mode);
 	struct rocev2_pfc ask = {};
-	bool host, mc;
+	bool host, mc, poll;
 
 	ASSERT_RTNL();
 	rocev2_prio_refresh(dev, ndev);
-	host = mode == ROCEV2_PFC_MODE_AUTO ? !pfc_nic_does(ndev) :
+	host = mode == ROCEV2_PFC_MODE_AUTO ? !rocev2_prio_nic_pfc(ndev) :
 	       mode == ROCEV2_PFC_MODE_HOST;
 
 	spin_lock_bh(&pd->lock);
@@ -736,8 +725,12 @@ static void pfc_check(struct rocev2_dev *dev, struct net_device *ndev)
 	/* all, since their priorities may not be what they were */
 	pfc_settle(pd, 0xff);
 	mc = host && pd->enable;
+	poll = mode == ROCEV2_PFC_MODE_AUTO && pd->enable;
 	spin_unlock_bh(&pd->lock);
 	pfc_send(dev, &ask);
+	/* of its PFC setting no event tells, as of its tables */
+	if (poll && rocev2_prio_nic_tells(ndev))
+		schedule_delayed_work(&pd->poll, PFC_POLL);
 
 	if (mc && !pd->mc) {
 		pd->mc = !dev_mc_add(ndev, pfc_dmac);
@@ -760,6 +753,12 @@ static void pfc_work(struct work_struct *work)
 	rtnl_unlock();
 }
 
+static void pfc_poll(struct work_struct *work)
+{
+	schedule_work(&container_of(work, struct rocev2_pfc_dev,
+				    poll.work)->work);
+}
+
 /**
  * rocev2_pfc_recheck() - something that the netdev decides may have changed
  * @dev: device
@@ -771,6 +770,7 @@ void rocev2_pfc_recheck(struct rocev2_dev *dev)
 {
 	schedule_work(&dev->pfc.work);
 }
+ROCEV2_EXPORT_FOR_TEST(rocev2_pfc_recheck);
 
 /**
  * rocev2_pfc_setup() - PFC of a new device: off
@@ -790,6 +790,7 @@ int rocev2_pfc_setup(struct rocev2_dev *dev)
 	hrtimer_setup(&pd->timer, pfc_fired, CLOCK_MONOTONIC,
 		      HRTIMER_MODE_ABS_SOFT);
 	INIT_WORK(&pd->work, pfc_work);
+	INIT_DELAYED_WORK(&pd->poll, pfc_poll);
 	pd->parms = (struct rocev2_pfc_parms) {
 		.mbps = ROCEV2_PFC_MBPS_SLOW,
 		.peer_mbps = ROCEV2_PFC_MBPS_FAST,
@@ -844,6 +845,7 @@ void rocev2_pfc_leave(struct rocev2_dev *dev)
 		dev_mc_del(dev->held, pfc_dmac);
 	dev->pfc.mc = false;
 }
+ROCEV2_EXPORT_FOR_TEST(rocev2_pfc_leave);
 
 /**
  * rocev2_pfc_stop() - nothing is heard, checked or timed any more
@@ -858,9 +860,12 @@ void rocev2_pfc_stop(struct rocev2_dev *dev)
 	if (pd->listening)
 		dev_remove_pack(&pd->pt);
 	pd->listening = false;
+	/* without a netdev neither starts the other */
+	cancel_delayed_work_sync(&pd->poll);
 	cancel_work_sync(&pd->work);
 	hrtimer_cancel(&pd->timer);
 }
+ROCEV2_EXPORT_FOR_TEST(rocev2_pfc_stop);
 
 /**
  * rocev2_pfc_free() - undo rocev2_pfc_setup()

@@ -97,6 +97,7 @@ struct rocev2_pfc_dev {
 	bool listening;		/* @pt is known to the stack */
 
 	struct work_struct work;
+	struct delayed_work poll;	/* runs @work now and then */
 	bool mc;		/* @work's: the address is in the filter */
 };
 

@@ -4,7 +4,12 @@
  * watermarks and the watchdog by a clock that the test moves, priorities.
  */
 #include <kunit/test.h>
+#include <linux/dcbnl.h>
+#include <linux/delay.h>
+#include <linux/etherdevice.h>
 #include <linux/ktime.h>
+#include <linux/rtnetlink.h>
+#include <net/dcbnl.h>
 #include <rocev2/pfc.h>
 #include "../device.h"
 #include "objects_fake.h"
@@ -411,6 +416,65 @@ static void pfc_input(struct kunit *test)
 	objects_fake_free(f);
 }
 
+#if IS_ENABLED(CONFIG_DCB)
+static u8 pfc_fake_en;
+
+static int pfc_fake_getpfc(struct net_device *ndev, struct ieee_pfc *pfc)
+{
+	pfc->pfc_en = READ_ONCE(pfc_fake_en);
+	return 0;
+}
+
+static const struct dcbnl_rtnl_ops pfc_fake_dcb = {
+	.ieee_getpfc = pfc_fake_getpfc,
+};
+
+static void pfc_await_host(struct rocev2_dev *dev, bool host)
+{
+	ktime_t end = ktime_add_ms(ktime_get(), 20000);
+
+	while (READ_ONCE(dev->pfc.host) != host && ktime_before(ktime_get(), end))
+		msleep(20);
+}
+
+/* `dcb pfc set` raises no event: mode auto finds out by itself */
+static void pfc_auto(struct kunit *test)
+{
+	struct objects_fake *f = objects_fake_new(test);
+	struct net_device *ndev = alloc_etherdev(0);
+	struct rocev2_dev *dev = f->dev;
+
+	KUNIT_ASSERT_NOT_NULL(test, ndev);
+	pfc_fake_en = 0;
+	ndev->dcbnl_ops = &pfc_fake_dcb;
+	KUNIT_ASSERT_EQ(test, rocev2_pfc_setup(dev), 0);
+	dev->held = ndev;
+	rcu_assign_pointer(dev->ndev, ndev);
+	rocev2_pfc_set_enable(dev, 3, true);
+	rocev2_pfc_recheck(dev);
+	flush_work(&dev->pfc.work);
+	KUNIT_EXPECT_TRUE(test, dev->pfc.host);
+	WRITE_ONCE(pfc_fake_en, BIT(3));
+	pfc_await_host(dev, false);
+	KUNIT_EXPECT_FALSE(test, dev->pfc.host);
+	WRITE_ONCE(pfc_fake_en, 0);
+	pfc_await_host(dev, true);
+	KUNIT_EXPECT_TRUE(test, dev->pfc.host);
+	/* the filter has the address while the device has the netdev */
+	KUNIT_EXPECT_EQ(test, netdev_mc_count(ndev), 1);
+
+	rtnl_lock();
+	RCU_INIT_POINTER(dev->ndev, NULL);
+	rocev2_pfc_leave(dev);
+	rtnl_unlock();
+	KUNIT_EXPECT_EQ(test, netdev_mc_count(ndev), 0);
+	rocev2_pfc_stop(dev);
+	rocev2_pfc_free(dev);
+	free_netdev(ndev);
+	objects_fake_free(f);
+}
+#endif
+
 static void pfc_prio_map(struct kunit *test)
 {
 	struct objects_fake *f = objects_fake_new(test);
@@ -482,6 +546,9 @@ static struct kunit_case pfc_cases[] = {
 	KUNIT_CASE(pfc_stuck),
 	KUNIT_CASE(pfc_knobs),
 	KUNIT_CASE(pfc_input),
+#if IS_ENABLED(CONFIG_DCB)
+	KUNIT_CASE(pfc_auto),
+#endif
 	KUNIT_CASE(pfc_prio_map),
 	KUNIT_CASE(pfc_prio_parse),
 	{}
