@@ -103,6 +103,27 @@ one_priority() {
 	is "no storm without a watchdog" 0 "$(<"$PFC_A/prio3_storms_detected")"
 }
 
+a_listens() { in_a ss -Hltn "sport = :$1" | grep -q .; }
+
+# A to itself, by the loopback device: the wire's pauses are not for it
+local_traffic() {
+	local port=18520 log srv
+	local -a cmd=(ibv_rc_pingpong -e -c -l 3 -n "$ROUNDS" -p $port)
+	part "local"
+	log=$(mktemp)
+	pause_on 3
+	wait_for 5 reads "$PFC_A/prio3_paused" 1
+	in_a timeout 30 "${cmd[@]}" -d $DEV_A -g "$GID_A" >"$log" 2>&1 &
+	srv=$!
+	wait_for 20 a_listens $port
+	tap_run "local traffic of a paused priority goes on" \
+		in_a timeout 10 "${cmd[@]}" -d $DEV_A -g "$GID_A" $IP4_A
+	is "while it is paused" 1 "$(<"$PFC_A/prio3_paused")"
+	pause_off
+	wait $srv || cat "$log"
+	rm -f "$log"
+}
+
 # 100 pauses of 3,355 us at veth's 10 Gb/s, each ended at once
 xon() {
 	local before after us
@@ -247,6 +268,7 @@ main() {
 	GID_B=$(lab_gid $DEV_B $IP4_B)
 	off
 	one_priority
+	local_traffic
 	xon
 	storm
 	malformed

@@ -623,9 +623,6 @@ struct sk_buff *rocev2_burst_finish(struct rocev2_burst *b)
 		skb_shinfo(skb)->gso_segs = b->nseg;
 		skb_shinfo(skb)->gso_type = SKB_GSO_UDP_L4;
 	}
-	rocev2_stats_qp_inc(b->qp, ROCEV2_CNT_TX_BURSTS);
-	rocev2_stats_qp_add(b->qp, ROCEV2_CNT_RDMA_TX_PACKETS, b->nseg);
-	rocev2_stats_qp_add(b->qp, ROCEV2_CNT_RDMA_TX_BYTES, b->len);
 	ROCEV2_SKB_CB(skb)->prio = b->prio;
 	b->skb = NULL;
 	return skb;

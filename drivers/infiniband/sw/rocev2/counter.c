@@ -100,9 +100,10 @@ int rocev2_counter_dealloc(struct rdma_counter *counter)
 	int i;
 
 	xa_lock_bh(&dev->counter_xa);
-	c = __xa_erase(&dev->counter_xa, counter->id);
+	c = xa_load(&dev->counter_xa, counter->id);
 	for (i = 0; c && i < ROCEV2_CNT_MAX; i++)
 		dev->counter_gone[i] += rocev2_stats_sum(c->stats, i);
+	__xa_erase(&dev->counter_xa, counter->id);
 	xa_unlock_bh(&dev->counter_xa);
 	/* who has just looked at qp->stats may still count there */
 	if (c)
@@ -154,9 +155,7 @@ u64 rocev2_counter_total(struct rocev2_dev *dev, u32 cnt)
 	unsigned long id;
 	u64 sum;
 
-	/* the usual case */
-	if (xa_empty(&dev->counter_xa))
-		return READ_ONCE(dev->counter_gone[cnt]);
+	/* what moves from a counter to those that are gone counts once */
 	xa_lock_bh(&dev->counter_xa);
 	sum = dev->counter_gone[cnt];
 	xa_for_each(&dev->counter_xa, id, c)

@@ -159,7 +159,11 @@ static u64 dcqcn_same_step(const struct rocev2_cc_parms *p, u32 stage,
 		return other <= f ? n : min_t(u64, n, f - s + 1);
 	}
 	*step = (u64)(min(s, other) - f) * dcqcn_mbps(p->hai_rate);
-	return s >= other ? n : 1;
+	/*
+	 * Steps that grow reach the top soon: after 1,800 at most, by 1 Mb/s
+	 * each and with the fastest link. Steps of nothing never do.
+	 */
+	return s >= other || !*step ? n : 1;
 }
 
 /* PAPER: @n events of the counter @stage; the other one stands still */

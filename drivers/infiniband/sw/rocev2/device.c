@@ -130,6 +130,7 @@ void rocev2_device_remove(struct rocev2_dev *dev)
 	if (test_and_set_bit(ROCEV2_DEV_UNREGISTERING, &dev->flags))
 		return;
 	RCU_INIT_POINTER(dev->ndev, NULL);
+	rocev2_pfc_leave(dev);
 	get_device(&dev->ibdev.dev);
 	if (!queue_work(device_wq, &dev->unregister_work))
 		put_device(&dev->ibdev.dev);
@@ -150,6 +151,8 @@ static void device_dealloc(struct ib_device *ibdev)
 {
 	struct rocev2_dev *dev = to_rocev2_dev(ibdev);
 
+	/* so that the netdev cannot go to another device in between */
+	rtnl_lock();
 	mutex_lock(&rocev2_device_lock);
 	/*
 	 * Out of the list, module exit does not see us any more, though we may
@@ -162,7 +165,9 @@ static void device_dealloc(struct ib_device *ibdev)
 	if (!list_empty(&dev->list))
 		list_del_init(&dev->list);
 	RCU_INIT_POINTER(dev->ndev, NULL);
+	rocev2_pfc_leave(dev);
 	mutex_unlock(&rocev2_device_lock);
+	rtnl_unlock();
 
 	rocev2_port_teardown(dev);
 	rocev2_pfc_stop(dev);

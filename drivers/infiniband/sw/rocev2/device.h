@@ -52,10 +52,16 @@ struct rocev2_wire_ops {
 		     struct rocev2_net_path *path);
 	/*
 	 * Send one skb whose data starts at its IP header; takes it, always.
-	 * Bytes are charged to @qp until the skb leaves (D8).
+	 * Bytes are charged to @qp until the skb leaves (D8). True: the stack
+	 * has it, else it is lost already.
 	 */
-	void (*xmit)(struct rocev2_qp *qp, const struct rocev2_net_path *path,
+	bool (*xmit)(struct rocev2_qp *qp, const struct rocev2_net_path *path,
 		     struct sk_buff *skb);
+	/*
+	 * Send a pause frame; by anybody, BH on or off. True: the stack has
+	 * it. NULL: there is nobody to pause.
+	 */
+	bool (*pause)(struct rocev2_dev *dev, const struct rocev2_pfc *ask);
 };
 
 struct rocev2_dev {

@@ -24,7 +24,7 @@ struct rocev2_net_path {
 	u32 mtu;		/* of the route, bytes of IP packet */
 	u32 gso_max_size;	/* of one skb from its IP header; 0: no bursts */
 	u16 gso_max_segs;
-	bool local;		/* by the loopback device: stays on this host */
+	bool local;		/* by the loopback device: no wire, so no PFC */
 };
 
 /* What a QP sends in one direction; owned by its runner */
@@ -36,6 +36,7 @@ struct rocev2_tx {
 /* What an skb tells wire_ops.xmit() besides its bytes */
 struct rocev2_skb_cb {
 	s8 prio;		/* 0 to 7; -1: by its traffic class, or the SL */
+	bool apart;		/* a flow of its own: a CNP */
 };
 
 #define ROCEV2_SKB_CB(skb)	((struct rocev2_skb_cb *)(skb)->cb)

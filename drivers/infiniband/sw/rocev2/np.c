@@ -122,14 +122,17 @@ void rocev2_np_send(struct rocev2_qp *qp)
 	skb = rocev2_burst_finish(&b);
 	if (!skb)
 		return;
+	ROCEV2_SKB_CB(skb)->apart = true;
 	/* when the pause is over, it would tell of a queue that is not there */
-	if (rocev2_pfc_paused(qp->dev, rocev2_prio_skb(qp, skb))) {
+	if (!qp->path.local &&
+	    rocev2_pfc_paused(qp->dev, rocev2_prio_skb(qp, skb))) {
 		kfree_skb(skb);
 		return;
 	}
+	if (!rocev2_sched_xmit(qp, skb))
+		return;
 	rocev2_stats_qp_inc(qp, ROCEV2_CNT_NP_CNP_SENT);
 	trace_rocev2_cnp_sent(qp->dev->ifindex, qp->qpn, pkt.dqpn);
-	qp->dev->wire->xmit(qp, &qp->path, skb);
 }
 
 /**

@@ -16,8 +16,9 @@
 #include "sched.h"
 #include "testing.h"
 
-/* QPs kicked in one go of the timer; the rest comes in the next */
+/* QPs kicked in one go of the timer, and how long; the rest in the next */
 #define PACE_BATCH	16
+#define PACE_BATCH_NS	100000
 
 /**
  * rocev2_pace_cost() - how long bytes take at a rate
@@ -50,6 +51,28 @@ u64 rocev2_pace_start(u64 due, u64 now, u64 cost)
 	return now > late ? max(due, now - late) : due;
 }
 ROCEV2_EXPORT_FOR_TEST(rocev2_pace_start);
+
+/**
+ * rocev2_pace_wake() - when a QP that waits is to ask for its rate again
+ * @start: when its last burst counts as sent
+ * @now: may be before @start, since an ACK does not wait but counts
+ * @due: when its time comes if the rate stays what it is
+ * @look: ns; a rate may be taken for constant so long
+ *
+ * Steps grow with the wait, or a QP at 1 Mb/s would be woken 600 times a
+ * packet, and thousands of them do nothing else. At first they are @look, since
+ * a rate rises fastest just after it was cut. Nobody waits longer than 5/4 of
+ * what the new rate asks for, or @look more.
+ *
+ * Context: any; pure. Return: nanoseconds.
+ */
+u64 rocev2_pace_wake(u64 start, u64 now, u64 due, u32 look)
+{
+	u64 waited = now > start ? now - start : 0;
+
+	return min(due, now + max_t(u64, look, waited / 4));
+}
+ROCEV2_EXPORT_FOR_TEST(rocev2_pace_wake);
 
 /**
  * rocev2_pace_rate() - the rate that counts now
@@ -98,12 +121,17 @@ static enum hrtimer_restart pace_fired(struct hrtimer *timer)
 	struct rocev2_pace_dev *pd =
 		container_of(timer, struct rocev2_pace_dev, timer);
 	struct timerqueue_node *node;
+	ktime_t now = ktime_get();
+	ktime_t end = ktime_add_ns(now, PACE_BATCH_NS);
 	struct rocev2_qp *qp;
 	int n;
 
 	spin_lock_bh(&pd->lock);
-	for (n = 0; n < PACE_BATCH; n++) {
-		qp = pace_pop(pd, ktime_get());
+	for (n = 0; n < PACE_BATCH; n++, now = ktime_get()) {
+		/* other softirqs come before who is still due */
+		if (n && ktime_after(now, end))
+			break;
+		qp = pace_pop(pd, now);
 		if (!qp)
 			break;
 		spin_unlock_bh(&pd->lock);
@@ -242,7 +270,8 @@ void rocev2_pace_park(struct rocev2_qp *qp)
 		if (bps)
 			due = pace_due(p, bps);
 		if (READ_ONCE(p->cc))
-			due = min(due, ktime_get_ns() + READ_ONCE(p->look));
+			due = rocev2_pace_wake(p->start, ktime_get_ns(), due,
+					       READ_ONCE(p->look));
 		p->node.expires = ns_to_ktime(due);
 		/* the first of all: the timer runs too late, or not at all */
 		if (timerqueue_add(&pd->queue, &p->node))

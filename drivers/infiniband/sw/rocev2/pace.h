@@ -59,5 +59,6 @@ void rocev2_pace_sent(struct rocev2_qp *qp, const struct sk_buff *skb);
 /* Pure, for the tests */
 u64 rocev2_pace_cost(u64 bytes, u64 bps);
 u64 rocev2_pace_start(u64 due, u64 now, u64 cost);
+u64 rocev2_pace_wake(u64 start, u64 now, u64 due, u32 look);
 
 #endif /* ROCEV2_PACE_H */

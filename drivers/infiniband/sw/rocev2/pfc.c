@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Owns: PFC's state of a port, its lock and timer, the QPs that wait for a
- * pause to end, and pause frames in and out.
+ * pause to end, and what pause frames say.
  *
- * Not here: the rules (pfc_state.c), what priority a packet has (prio.c), the
- * knobs' files (pfc_sysfs.c).
+ * Not here: the rules (pfc_state.c), what priority a packet has (prio.c), how a
+ * frame leaves (route.c), the knobs' files (pfc_sysfs.c).
  */
 #include <linux/etherdevice.h>
 #include <linux/if_ether.h>
 #include <linux/percpu.h>
-#include <linux/pkt_sched.h>
 #include <linux/rtnetlink.h>
-#include <net/dcbnl.h>
 #include "device.h"
 #include "pfc.h"
 #include "prio.h"
@@ -25,6 +23,12 @@
  */
 #define PFC_LOOK_NS	(50 * NSEC_PER_USEC)
 
+/* How often a netdev that can tell is asked whether it honours PFC, in jiffies */
+#define PFC_POLL	HZ
+
+/* QPs kicked in one go, in softirq and under the lock */
+#define PFC_BATCH	16
+
 static const u8 pfc_dmac[ETH_ALEN] = ROCEV2_PFC_DMAC;
 
 static struct rocev2_dev *pfc_dev(struct rocev2_pfc_dev *pd)
@@ -36,36 +40,37 @@ static struct rocev2_dev *pfc_dev(struct rocev2_pfc_dev *pd)
  * Sending
  */
 
-/* Best effort: an XOFF is repeated, and a pause without XON runs out */
-static void pfc_send(struct rocev2_dev *dev, const struct rocev2_pfc *ask)
+/*
+ * Frames leave without the lock, so another CPU's may come between what was
+ * decided and what is sent, and an old XOFF be the last that the peer hears: it
+ * would stop for as long as a pause can last. So look again after each frame,
+ * and say what has become of it. The last one is right then: whoever changes
+ * the state after that look sends a frame too.
+ */
+static void pfc_look_again(struct rocev2_pfc_dev *pd, struct rocev2_pfc *ask,
+			   bool sent)
 {
-	struct net_device *ndev;
-	struct sk_buff *skb;
+	unsigned long bits = ask->enable;
+	int i;
 
-	if (!ask->enable)
-		return;
-	rcu_read_lock();
-	ndev = rcu_dereference(dev->ndev);
-	/* on the loopback device it would be ourselves that stop */
-	if (!ndev || !netif_running(ndev) || ndev->flags & IFF_LOOPBACK)
-		goto out;
-	skb = alloc_skb(LL_RESERVED_SPACE(ndev) +
-			sizeof(struct rocev2_pfc_frame),
-			GFP_ATOMIC | __GFP_NOWARN);
-	if (!skb)
-		goto out;
-	skb_reserve(skb, LL_RESERVED_SPACE(ndev));
-	skb_reset_mac_header(skb);
-	rocev2_pfc_build(skb_put(skb, sizeof(struct rocev2_pfc_frame)),
-			 ndev->dev_addr, ask);
-	skb_set_network_header(skb, ETH_HLEN);
-	skb->dev = ndev;
-	skb->protocol = htons(ETH_P_PAUSE);
-	skb->priority = TC_PRIO_CONTROL;
-	rocev2_stats_inc(dev, ROCEV2_CNT_TX_PAUSE_CTRL_PHY);
-	dev_queue_xmit(skb);
-out:
-	rcu_read_unlock();
+	spin_lock_bh(&pd->lock);
+	for_each_set_bit(i, &bits, ROCEV2_PFC_PRIORITIES) {
+		bool xoff = pd->prio[i].fill.xoff;
+
+		pd->prio[i].fill.frames += sent;
+		if (xoff == !!ask->time[i])
+			ask->enable &= ~BIT(i);
+		else
+			ask->time[i] = xoff ? ROCEV2_PFC_TIME_MAX : 0;
+	}
+	spin_unlock_bh(&pd->lock);
+}
+
+static void pfc_send(struct rocev2_dev *dev, struct rocev2_pfc *ask)
+{
+	/* each time around another CPU has changed its mind, and sent as well */
+	while (ask->enable && dev->wire && dev->wire->pause)
+		pfc_look_again(&dev->pfc, ask, dev->wire->pause(dev, ask));
 }
 
 static void pfc_ask(struct rocev2_pfc_dev *pd, u8 prio, enum rocev2_pfc_ask what,
@@ -87,16 +92,30 @@ static void pfc_ask(struct rocev2_pfc_dev *pd, u8 prio, enum rocev2_pfc_ask what
 /* Under the lock, before anything is decided: the speed may have changed */
 static u64 pfc_now(struct rocev2_pfc_dev *pd)
 {
+	u32 mbps = READ_ONCE(pfc_dev(pd)->speed_mbps);
+
 	lockdep_assert_held(&pd->lock);
-	pd->parms.mbps = READ_ONCE(pfc_dev(pd)->speed_mbps) ?: ROCEV2_PFC_MBPS;
+	pd->parms.mbps = mbps ?: ROCEV2_PFC_MBPS_SLOW;
+	pd->parms.peer_mbps = mbps ?: ROCEV2_PFC_MBPS_FAST;
 	return ktime_get_ns();
 }
 
-/* Under the lock, after anything has changed: the masks and the timer */
-static void pfc_publish(struct rocev2_pfc_dev *pd)
+/*
+ * Nobody has cleared it, if a packet was taken when we watched, and placed when
+ * we did not
+ */
+static void pfc_watch_anew(struct rocev2_pfc_dev *pd)
 {
-	u64 next = U64_MAX;
-	u8 paused = 0, discard = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		WRITE_ONCE(per_cpu_ptr(pd->held, cpu)->in_hand, 0);
+}
+
+/* Under the lock, after anything has changed: what others look at */
+static void pfc_mask(struct rocev2_pfc_dev *pd)
+{
+	u8 paused = 0, discard = 0, watch = pd->host ? pd->enable : 0;
 	int i;
 
 	lockdep_assert_held(&pd->lock);
@@ -113,26 +132,51 @@ static void pfc_publish(struct rocev2_pfc_dev *pd)
 		default:
 			break;
 		}
+	}
+	WRITE_ONCE(pd->paused, paused);
+	WRITE_ONCE(pd->discard, discard);
+	if (watch && !pd->watch)
+		pfc_watch_anew(pd);
+	WRITE_ONCE(pd->watch, watch);
+}
+
+/* The same, and when the timer has to run */
+static void pfc_publish(struct rocev2_pfc_dev *pd)
+{
+	u64 next = U64_MAX;
+	int i;
+
+	pfc_mask(pd);
+	for (i = 0; i < ROCEV2_PFC_PRIORITIES; i++) {
+		const struct rocev2_pfc_prio *pp = &pd->prio[i];
+
 		next = min3(next, rocev2_pfc_pause_next(&pd->parms, &pp->pause),
 			    rocev2_pfc_fill_next(&pd->parms, &pp->fill));
 		if (pp->fill.xoff)
 			next = min(next, ktime_get_ns() + PFC_LOOK_NS);
 	}
-	WRITE_ONCE(pd->paused, paused);
-	WRITE_ONCE(pd->discard, discard);
-	WRITE_ONCE(pd->watch, pd->host ? pd->enable : 0);
+	if (!list_empty(&pd->released))
+		next = 0;
 	if (next != U64_MAX)
 		hrtimer_start(&pd->timer, ns_to_ktime(next),
 			      HRTIMER_MODE_ABS_SOFT);
 }
 
-/* Kick who waits: it looks again, and its turn comes on the workqueue */
-static void pfc_release(struct rocev2_pfc_dev *pd, u8 prio)
+/*
+ * Kick who waits no more, some at a time: it looks again, and its turn comes on
+ * the workqueue. The timer has the rest.
+ */
+static void pfc_kick(struct rocev2_pfc_dev *pd)
 {
-	struct rocev2_qp *qp, *next;
+	struct rocev2_qp *qp;
+	int n;
 
 	lockdep_assert_held(&pd->lock);
-	list_for_each_entry_safe(qp, next, &pd->prio[prio].parked, pfc_node) {
+	for (n = 0; n < PFC_BATCH; n++) {
+		qp = list_first_entry_or_null(&pd->released, struct rocev2_qp,
+					      pfc_node);
+		if (!qp)
+			return;
 		list_del_init(&qp->pfc_node);
 		rocev2_sched_kick(qp, ROCEV2_TODO_SEND | ROCEV2_TODO_REPLY,
 				  true);
@@ -160,15 +204,42 @@ static void pfc_happened(struct rocev2_pfc_dev *pd, u8 prio, int what)
 	}
 }
 
-/* Masks first, so that who is kicked finds the new ones */
+/* The peer is not asked to stop any more, though more is held than should be */
+static void pfc_stuck(struct rocev2_pfc_dev *pd, u8 prio)
+{
+	struct rocev2_dev *dev = pfc_dev(pd);
+
+	rocev2_stats_inc(dev, ROCEV2_CNT_TX_PAUSE_STORM_ERROR_EVENTS);
+	ibdev_warn_ratelimited(&dev->ibdev,
+			       "receiving stands still: no more pauses are asked for at priority %u\n",
+			       prio);
+}
+
+/* Packets that were placed, on all CPUs; it may wrap */
+static u32 pfc_placed(const struct rocev2_pfc_dev *pd)
+{
+	u32 sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		sum += READ_ONCE(per_cpu_ptr(pd->held, cpu)->placed);
+	return sum;
+}
+
+/*
+ * Masks first, so that who is kicked finds the new ones. One that is released
+ * and, before its kick, paused anew is on the other list again.
+ */
 static void pfc_settle(struct rocev2_pfc_dev *pd, u8 resumed)
 {
 	unsigned long bits = resumed;
 	int i;
 
-	pfc_publish(pd);
 	for_each_set_bit(i, &bits, ROCEV2_PFC_PRIORITIES)
-		pfc_release(pd, i);
+		list_splice_tail_init(&pd->prio[i].parked, &pd->released);
+	pfc_mask(pd);
+	pfc_kick(pd);
+	pfc_publish(pd);
 }
 
 static enum hrtimer_restart pfc_fired(struct hrtimer *timer)
@@ -189,6 +260,8 @@ static enum hrtimer_restart pfc_fired(struct hrtimer *timer)
 		pfc_happened(pd, i, what);
 		if (what & ROCEV2_PFC_RESUMED)
 			resumed |= BIT(i);
+		if (rocev2_pfc_fill_stuck(&pp->fill, pfc_placed(pd), now))
+			pfc_stuck(pd, i);
 		if (pp->fill.xoff)
 			pfc_ask(pd, i,
 				rocev2_pfc_fill_set(&pd->parms, &pp->marks,
@@ -316,17 +389,19 @@ static int pfc_rcv(struct sk_buff *skb, struct net_device *ndev,
  * rocev2_pfc_park() - must a QP wait for its priority?
  * @qp: QP; the caller is its runner
  * @av: where its next packet goes
+ * @path: the route there; what stays on this host no pause of the wire stops
  *
  * Context: any up to softirq, no lock held. Return: true if it is paused; then
  * the runner is kicked for both directions when that is over.
  */
-bool rocev2_pfc_park(struct rocev2_qp *qp, const struct rocev2_av *av)
+bool rocev2_pfc_park(struct rocev2_qp *qp, const struct rocev2_av *av,
+		     const struct rocev2_net_path *path)
 {
 	struct rocev2_pfc_dev *pd = &qp->dev->pfc;
 	bool wait;
 	u8 prio;
 
-	if (likely(!READ_ONCE(pd->paused)))
+	if (likely(!READ_ONCE(pd->paused)) || path->local)
 		return false;
 	prio = rocev2_prio_of(qp->dev, av->tclass, av->sl);
 	if (!rocev2_pfc_paused(qp->dev, prio))
@@ -380,7 +455,8 @@ bool rocev2_pfc_discards(struct rocev2_qp *qp, const struct sk_buff *skb)
 {
 	u8 discard = READ_ONCE(qp->dev->pfc.discard);
 
-	if (likely(!discard) || !(discard & BIT(rocev2_prio_skb(qp, skb))))
+	if (likely(!discard) || qp->path.local ||
+	    !(discard & BIT(rocev2_prio_skb(qp, skb))))
 		return false;
 	rocev2_stats_drop(qp->dev, ROCEV2_DROP_PFC_STORM);
 	return true;
@@ -414,6 +490,7 @@ u64 rocev2_pfc_held(const struct rocev2_pfc_dev *pd, u8 prio)
 	}
 	return sum;
 }
+ROCEV2_EXPORT_FOR_TEST(rocev2_pfc_held);
 
 /* Compare with the marks, and tell the peer */
 static void pfc_weigh(struct rocev2_dev *dev, u8 prio)
@@ -421,12 +498,13 @@ static void pfc_weigh(struct rocev2_dev *dev, u8 prio)
 	struct rocev2_pfc_dev *pd = &dev->pfc;
 	struct rocev2_pfc_prio *pp = &pd->prio[prio];
 	u64 held = rocev2_pfc_held(pd, prio);
+	bool full = READ_ONCE(pp->fill.xoff) || READ_ONCE(pp->fill.mute);
 	struct rocev2_pfc ask = {};
 	u64 now;
 
 	/* the usual case, without the lock; the next packet looks again */
-	if (READ_ONCE(pp->fill.xoff) ? held > READ_ONCE(pp->marks.xon) :
-				       held <= READ_ONCE(pp->marks.xoff))
+	if (full ? held > READ_ONCE(pp->marks.xon) :
+		   held <= READ_ONCE(pp->marks.xoff))
 		return;
 	spin_lock_bh(&pd->lock);
 	if (pd->host && pd->enable & BIT(prio)) {
@@ -456,6 +534,9 @@ void rocev2_pfc_rx_begin(struct rocev2_dev *dev, const struct sk_buff *skb,
 
 	if (likely(!READ_ONCE(dev->pfc.watch)))
 		return;
+	/* the peer on the wire has not sent it, and could not stop it */
+	if (skb->dev && skb->dev->flags & IFF_LOOPBACK)
+		return;
 	/* no packet has an SL; without a DSCP a VLAN may have said */
 	prio = rocev2_prio_of(dev, tclass,
 			      min_t(u32, skb->priority, ROCEV2_PRIO_MAX));
@@ -466,6 +547,7 @@ void rocev2_pfc_rx_begin(struct rocev2_dev *dev, const struct sk_buff *skb,
 	if (READ_ONCE(dev->pfc.watch) & BIT(prio))
 		pfc_weigh(dev, prio);
 }
+ROCEV2_EXPORT_FOR_TEST(rocev2_pfc_rx_begin);
 
 /**
  * rocev2_pfc_rx_end() - it is placed, or dropped
@@ -482,9 +564,11 @@ void rocev2_pfc_rx_end(struct rocev2_dev *dev)
 		return;
 	h = this_cpu_ptr(dev->pfc.held);
 	WRITE_ONCE(h->in_hand, 0);
+	WRITE_ONCE(h->placed, h->placed + 1);
 	if (watch & BIT(h->prio))
 		pfc_weigh(dev, h->prio);
 }
+ROCEV2_EXPORT_FOR_TEST(rocev2_pfc_rx_end);
 
 /*
  * Knobs
@@ -621,30 +705,17 @@ void rocev2_pfc_set_drop(struct rocev2_dev *dev, bool drop)
  * Life
  */
 
-/* Does the netdev say that it honours PFC frames itself? */
-static bool pfc_nic_does(struct net_device *ndev)
-{
-#if IS_ENABLED(CONFIG_DCB)
-	struct ieee_pfc pfc = {};
-
-	return ndev->dcbnl_ops && ndev->dcbnl_ops->ieee_getpfc &&
-	       !ndev->dcbnl_ops->ieee_getpfc(ndev, &pfc) && pfc.pfc_en;
-#else
-	return false;
-#endif
-}
-
 /* rtnl held: what the netdev says now */
 static void pfc_check(struct rocev2_dev *dev, struct net_device *ndev)
 {
 	struct rocev2_pfc_dev *pd = &dev->pfc;
 	enum rocev2_pfc_mode mode = READ_ONCE(pd->mode);
 	struct rocev2_pfc ask = {};
-	bool host, mc;
+	bool host, mc, poll;
 
 	ASSERT_RTNL();
 	rocev2_prio_refresh(dev, ndev);
-	host = mode == ROCEV2_PFC_MODE_AUTO ? !pfc_nic_does(ndev) :
+	host = mode == ROCEV2_PFC_MODE_AUTO ? !rocev2_prio_nic_pfc(ndev) :
 	       mode == ROCEV2_PFC_MODE_HOST;
 
 	spin_lock_bh(&pd->lock);
@@ -654,8 +725,12 @@ static void pfc_check(struct rocev2_dev *dev, struct net_device *ndev)
 	/* all, since their priorities may not be what they were */
 	pfc_settle(pd, 0xff);
 	mc = host && pd->enable;
+	poll = mode == ROCEV2_PFC_MODE_AUTO && pd->enable;
 	spin_unlock_bh(&pd->lock);
 	pfc_send(dev, &ask);
+	/* of its PFC setting no event tells, as of its tables */
+	if (poll && rocev2_prio_nic_tells(ndev))
+		schedule_delayed_work(&pd->poll, PFC_POLL);
 
 	if (mc && !pd->mc) {
 		pd->mc = !dev_mc_add(ndev, pfc_dmac);
@@ -678,6 +753,12 @@ static void pfc_work(struct work_struct *work)
 	rtnl_unlock();
 }
 
+static void pfc_poll(struct work_struct *work)
+{
+	schedule_work(&container_of(work, struct rocev2_pfc_dev,
+				    poll.work)->work);
+}
+
 /**
  * rocev2_pfc_recheck() - something that the netdev decides may have changed
  * @dev: device
@@ -689,6 +770,7 @@ void rocev2_pfc_recheck(struct rocev2_dev *dev)
 {
 	schedule_work(&dev->pfc.work);
 }
+ROCEV2_EXPORT_FOR_TEST(rocev2_pfc_recheck);
 
 /**
  * rocev2_pfc_setup() - PFC of a new device: off
@@ -708,13 +790,16 @@ int rocev2_pfc_setup(struct rocev2_dev *dev)
 	hrtimer_setup(&pd->timer, pfc_fired, CLOCK_MONOTONIC,
 		      HRTIMER_MODE_ABS_SOFT);
 	INIT_WORK(&pd->work, pfc_work);
+	INIT_DELAYED_WORK(&pd->poll, pfc_poll);
 	pd->parms = (struct rocev2_pfc_parms) {
-		.mbps = ROCEV2_PFC_MBPS,
+		.mbps = ROCEV2_PFC_MBPS_SLOW,
+		.peer_mbps = ROCEV2_PFC_MBPS_FAST,
 		.detect_ms = ROCEV2_PFC_DETECT,
 		.restore_ms = ROCEV2_PFC_RESTORE,
 		.drop = true,
 	};
 	pd->host = true;
+	INIT_LIST_HEAD(&pd->released);
 	for (i = 0; i < ROCEV2_PFC_PRIORITIES; i++) {
 		pd->prio[i].marks.xoff = ROCEV2_PFC_XOFF;
 		pd->prio[i].marks.xon = ROCEV2_PFC_XON;
@@ -745,6 +830,24 @@ void rocev2_pfc_start(struct rocev2_dev *dev, struct net_device *ndev)
 }
 
 /**
+ * rocev2_pfc_leave() - the netdev is ours no more
+ * @dev: device; its ndev is NULL from now on
+ *
+ * Not later: when the netdev moves to another namespace its filter is emptied,
+ * and what is in it then is another device's.
+ *
+ * Context: process, rtnl held.
+ */
+void rocev2_pfc_leave(struct rocev2_dev *dev)
+{
+	ASSERT_RTNL();
+	if (dev->pfc.mc)
+		dev_mc_del(dev->held, pfc_dmac);
+	dev->pfc.mc = false;
+}
+ROCEV2_EXPORT_FOR_TEST(rocev2_pfc_leave);
+
+/**
  * rocev2_pfc_stop() - nothing is heard, checked or timed any more
  * @dev: device that is in the list no more; no QP is left
  *
@@ -757,13 +860,12 @@ void rocev2_pfc_stop(struct rocev2_dev *dev)
 	if (pd->listening)
 		dev_remove_pack(&pd->pt);
 	pd->listening = false;
+	/* without a netdev neither starts the other */
+	cancel_delayed_work_sync(&pd->poll);
 	cancel_work_sync(&pd->work);
-	/* or the filter went with the netdev */
-	if (pd->mc)
-		dev_mc_del(dev->held, pfc_dmac);
-	pd->mc = false;
 	hrtimer_cancel(&pd->timer);
 }
+ROCEV2_EXPORT_FOR_TEST(rocev2_pfc_stop);
 
 /**
  * rocev2_pfc_free() - undo rocev2_pfc_setup()

@@ -24,6 +24,7 @@
 
 struct rocev2_av;
 struct rocev2_dev;
+struct rocev2_net_path;
 struct rocev2_qp;
 struct sk_buff;
 
@@ -53,8 +54,12 @@ enum rocev2_pfc_mode {
 #define ROCEV2_PFC_RESTORE_MIN	100
 #define ROCEV2_PFC_RESTORE_MAX	60000
 
-/* For a link whose speed is not known: rather too long a pause than too short */
-#define ROCEV2_PFC_MBPS		1000
+/*
+ * For a link whose speed is not known: rather too long a pause than too short,
+ * and rather asked for too often than too late
+ */
+#define ROCEV2_PFC_MBPS_SLOW	1000
+#define ROCEV2_PFC_MBPS_FAST	400000
 
 struct rocev2_pfc_prio {
 	struct rocev2_pfc_marks marks;
@@ -63,11 +68,12 @@ struct rocev2_pfc_prio {
 	struct list_head parked;	/* rocev2_qp.pfc_node */
 };
 
-/* Of a CPU; it alone writes. The last skb it took. */
+/* Of a CPU; it alone writes, when we watch. The last skb it took. */
 struct rocev2_pfc_held {
 	u8 prio;
 	u32 in_hand;		/* bytes; 0 when it is placed */
 	u32 unit;		/* bytes; of the last one */
+	u32 placed;		/* skbs */
 };
 
 struct rocev2_pfc_dev {
@@ -75,6 +81,7 @@ struct rocev2_pfc_dev {
 	spinlock_t lock;
 	struct rocev2_pfc_parms parms;
 	struct rocev2_pfc_prio prio[ROCEV2_PFC_PRIORITIES];
+	struct list_head released;	/* were parked, and are still to kick */
 	enum rocev2_pfc_mode mode;
 	bool host;		/* the mode in use */
 	u8 enable;		/* a bit for each priority */
@@ -90,11 +97,13 @@ struct rocev2_pfc_dev {
 	bool listening;		/* @pt is known to the stack */
 
 	struct work_struct work;
+	struct delayed_work poll;	/* runs @work now and then */
 	bool mc;		/* @work's: the address is in the filter */
 };
 
 int rocev2_pfc_setup(struct rocev2_dev *dev);
 void rocev2_pfc_start(struct rocev2_dev *dev, struct net_device *ndev);
+void rocev2_pfc_leave(struct rocev2_dev *dev);
 void rocev2_pfc_stop(struct rocev2_dev *dev);
 void rocev2_pfc_free(struct rocev2_dev *dev);
 void rocev2_pfc_recheck(struct rocev2_dev *dev);
@@ -103,7 +112,8 @@ void rocev2_pfc_recheck(struct rocev2_dev *dev);
 void rocev2_pfc_input(struct rocev2_dev *dev, const void *frame, size_t len);
 
 /* The runner's questions */
-bool rocev2_pfc_park(struct rocev2_qp *qp, const struct rocev2_av *av);
+bool rocev2_pfc_park(struct rocev2_qp *qp, const struct rocev2_av *av,
+		     const struct rocev2_net_path *path);
 bool rocev2_pfc_discards(struct rocev2_qp *qp, const struct sk_buff *skb);
 void rocev2_pfc_cancel(struct rocev2_qp *qp);
 

@@ -12,6 +12,15 @@
 #include "pfc_state.h"
 #include "testing.h"
 
+/*
+ * Who pauses its peer, and takes nothing in for so long, stops no more: its
+ * trouble must not be the fabric's (SIGCOMM 2016, 4.3)
+ */
+#define PFC_STUCK_NS	(100ULL * NSEC_PER_MSEC)
+
+/* No link is so fast that an XOFF has to be sent again sooner */
+#define PFC_REFRESH_MIN_NS	(10ULL * NSEC_PER_USEC)
+
 static u64 pfc_ms(u32 ms)
 {
 	return (u64)ms * NSEC_PER_MSEC;
@@ -172,8 +181,9 @@ u64 rocev2_pfc_fill_next(const struct rocev2_pfc_parms *p,
 {
 	if (!v->xoff)
 		return U64_MAX;
-	return v->asked + rocev2_pfc_quanta_ns(ROCEV2_PFC_TIME_MAX,
-					       p->mbps) / 2;
+	return v->asked + max(rocev2_pfc_quanta_ns(ROCEV2_PFC_TIME_MAX,
+						   p->peer_mbps) / 2,
+			      PFC_REFRESH_MIN_NS);
 }
 ROCEV2_EXPORT_FOR_TEST(rocev2_pfc_fill_next);
 
@@ -190,10 +200,36 @@ enum rocev2_pfc_ask rocev2_pfc_fill_end(struct rocev2_pfc_fill *v, u64 now)
 		return ROCEV2_PFC_ASK_NOTHING;
 	v->xoff = false;
 	v->total_ns += now - v->since;
-	v->frames++;
 	return ROCEV2_PFC_ASK_XON;
 }
 ROCEV2_EXPORT_FOR_TEST(rocev2_pfc_fill_end);
+
+/**
+ * rocev2_pfc_fill_stuck() - has receiving stood still while the peer is paused?
+ * @v: of the priority
+ * @placed: packets that were placed so far, of whatever priority
+ * @now: ns, never less than before
+ *
+ * Context: any; pure. Return: true if that was too long. Then there is no XOFF
+ * any more, nor a new one before less is held than at XON; nothing is sent, and
+ * what was asked for runs out.
+ */
+bool rocev2_pfc_fill_stuck(struct rocev2_pfc_fill *v, u32 placed, u64 now)
+{
+	if (!v->xoff)
+		return false;
+	if (placed != v->placed) {
+		v->placed = placed;
+		v->moved = now;
+	}
+	if (now - max(v->moved, v->since) < PFC_STUCK_NS)
+		return false;
+	v->xoff = false;
+	v->mute = true;
+	v->total_ns += now - v->since;
+	return true;
+}
+ROCEV2_EXPORT_FOR_TEST(rocev2_pfc_fill_stuck);
 
 /**
  * rocev2_pfc_fill_set() - so much is held now
@@ -212,6 +248,9 @@ enum rocev2_pfc_ask rocev2_pfc_fill_set(const struct rocev2_pfc_parms *p,
 					struct rocev2_pfc_fill *v, u64 held,
 					u64 now)
 {
+	if (v->mute && held > m->xon)
+		return ROCEV2_PFC_ASK_NOTHING;
+	v->mute = false;
 	if (v->xoff && held <= m->xon)
 		return rocev2_pfc_fill_end(v, now);
 	if (v->xoff ? now < rocev2_pfc_fill_next(p, v) : held <= m->xoff)
@@ -220,7 +259,6 @@ enum rocev2_pfc_ask rocev2_pfc_fill_set(const struct rocev2_pfc_parms *p,
 		v->since = now;
 	v->xoff = true;
 	v->asked = now;
-	v->frames++;
 	return ROCEV2_PFC_ASK_XOFF;
 }
 ROCEV2_EXPORT_FOR_TEST(rocev2_pfc_fill_set);

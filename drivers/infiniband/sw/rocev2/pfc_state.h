@@ -15,6 +15,7 @@
 /* Of a port */
 struct rocev2_pfc_parms {
 	u32 mbps;		/* speed of the link, not 0 */
+	u32 peer_mbps;		/* the same, if the peer's may be higher */
 	u32 detect_ms;		/* paused that long: a storm; 0: never */
 	u32 restore_ms;		/* no pause asked for that long: it is over */
 	bool drop;		/* in a storm packets are dropped, else sent */
@@ -48,8 +49,11 @@ struct rocev2_pfc_fill {
 	bool xoff;
 	u64 since;		/* ns; XOFF since */
 	u64 asked;		/* ns; of the last XOFF frame */
+	bool mute;		/* given up; never along with @xoff */
+	u32 placed;		/* packets, at the last look, and */
+	u64 moved;		/* ns; since when there were no more */
 
-	u64 frames;		/* both kinds */
+	u64 frames;		/* both kinds; who sends them counts */
 	u64 total_ns;		/* of XOFFs that are over */
 };
 
@@ -87,6 +91,7 @@ enum rocev2_pfc_ask rocev2_pfc_fill_set(const struct rocev2_pfc_parms *p,
 					const struct rocev2_pfc_marks *m,
 					struct rocev2_pfc_fill *v, u64 held,
 					u64 now);
+bool rocev2_pfc_fill_stuck(struct rocev2_pfc_fill *v, u32 placed, u64 now);
 u64 rocev2_pfc_fill_next(const struct rocev2_pfc_parms *p,
 			 const struct rocev2_pfc_fill *v);
 enum rocev2_pfc_ask rocev2_pfc_fill_end(struct rocev2_pfc_fill *v, u64 now);

@@ -90,6 +90,19 @@ static u8 prio_dcb(struct net_device *ndev, struct dcb_ieee_app_dscp_map *dcb)
 	return dcb_ieee_getapp_mask(ndev, &udp) ?:
 	       dcb_ieee_getapp_mask(ndev, &any);
 }
+
+static bool prio_nic_tells(const struct net_device *ndev)
+{
+	return ndev->dcbnl_ops && ndev->dcbnl_ops->ieee_getpfc;
+}
+
+static bool prio_nic_pfc(struct net_device *ndev)
+{
+	struct ieee_pfc pfc = {};
+
+	return prio_nic_tells(ndev) &&
+	       !ndev->dcbnl_ops->ieee_getpfc(ndev, &pfc) && pfc.pfc_en;
+}
 #else
 struct dcb_ieee_app_dscp_map {
 	u8 map[ROCEV2_PRIO_DSCPS];
@@ -99,7 +112,39 @@ static u8 prio_dcb(struct net_device *ndev, struct dcb_ieee_app_dscp_map *dcb)
 {
 	return 0;
 }
+
+static bool prio_nic_tells(const struct net_device *ndev)
+{
+	return false;
+}
+
+static bool prio_nic_pfc(struct net_device *ndev)
+{
+	return false;
+}
 #endif
+
+/**
+ * rocev2_prio_nic_tells() - can a netdev say whether it honours PFC frames?
+ * @ndev: netdev
+ *
+ * Context: any.
+ */
+bool rocev2_prio_nic_tells(const struct net_device *ndev)
+{
+	return prio_nic_tells(ndev);
+}
+
+/**
+ * rocev2_prio_nic_pfc() - does it say that it does, for any priority?
+ * @ndev: netdev
+ *
+ * Context: process, rtnl held.
+ */
+bool rocev2_prio_nic_pfc(struct net_device *ndev)
+{
+	return prio_nic_pfc(ndev);
+}
 
 /**
  * rocev2_prio_refresh() - make the map in use anew

@@ -37,6 +37,10 @@ u8 rocev2_prio_choose(u8 dscp_mask, u8 port_mask, u8 own);
 u8 rocev2_prio_of(const struct rocev2_dev *dev, u8 tclass, u8 sl);
 u8 rocev2_prio_skb(const struct rocev2_qp *qp, const struct sk_buff *skb);
 
+/* A netdev's own PFC: can it be asked, and is it on? The latter under rtnl. */
+bool rocev2_prio_nic_tells(const struct net_device *ndev);
+bool rocev2_prio_nic_pfc(struct net_device *ndev);
+
 int rocev2_prio_init(void);
 void rocev2_prio_exit(void);
 

@@ -150,6 +150,7 @@ struct rocev2_sq {
 	u32 rd_atomic_out;		/* READs and atomics in flight */
 	u32 read_psns;			/* response PSNs those still take */
 	u32 since_ackreq;		/* packets since the last AckReq */
+	u32 ack_every;			/* of these; by the runner */
 	ktime_t deadline;		/* of the oldest unacknowledged packet */
 	bool timer_armed;		/* ack_timer runs, or its turn is due */
 
@@ -275,6 +276,7 @@ struct rocev2_qp {
 	u16 ip_id;
 	struct rocev2_tx requests;
 	struct rocev2_tx answers;
+	u8 queue_prio;			/* that the socket's queue is for */
 
 	struct rocev2_pace pace;	/* when the next burst may leave */
 	struct list_head pfc_node;	/* pfc.lock; waits for a pause to end */

@@ -7,10 +7,12 @@
  * the layout of an skb (burst.c). UC: req_uc.c, which shares the planning of
  * SENDs and WRITEs with this file (req.h); UD and GSI: req_ud.c.
  */
+#include <linux/math64.h>
 #include <rdma/ib_verbs.h>
 #include <rocev2/wire.h>
 #include "mw.h"
 #include "req.h"
+#include "testing.h"
 
 /* Request packets with payload in flight, per QP */
 #define REQ_WINDOW		256
@@ -217,6 +219,29 @@ static bool req_followed(struct rocev2_qp *qp)
 	       !(req_is_read(n) || rocev2_swqe_is_atomic(n));
 }
 
+/**
+ * rocev2_req_ack_every() - how many packets go from one AckReq to the next
+ * @bps: rate that the QP is paced at, bits a second; 0 for none
+ * @timeout: code of its Local ACK Timeout
+ * @pmtu: bytes of payload of a full packet
+ *
+ * As many as leave in a quarter of the timeout: what is slow because it has to
+ * wait for its time must not be taken for lost.
+ *
+ * Context: any; pure. Return: 1..REQ_ACKREQ_EVERY.
+ */
+u32 rocev2_req_ack_every(u64 bps, u8 timeout, u32 pmtu)
+{
+	u64 ns = rocev2_retry_ack_ns(timeout) / 4;
+	u64 n;
+
+	if (!bps || !ns)
+		return REQ_ACKREQ_EVERY;
+	n = div64_u64(ns, rocev2_pace_cost(pmtu, bps));
+	return clamp_t(u64, n, 1, REQ_ACKREQ_EVERY);
+}
+ROCEV2_EXPORT_FOR_TEST(rocev2_req_ack_every);
+
 /*
  * Ask for an answer now and then, when the window closes, at the end of what
  * is sent again, and at a message's end if no packet follows.
@@ -226,7 +251,7 @@ static bool req_wants_ack(struct rocev2_qp *qp, const struct rocev2_swqe *wqe,
 {
 	struct rocev2_sq *sq = &qp->sq;
 
-	if (sq->since_ackreq + 1 >= REQ_ACKREQ_EVERY ||
+	if (sq->since_ackreq + 1 >= sq->ack_every ||
 	    req_in_flight(sq) + 1 >= req_window(qp) ||
 	    rocev2_psn_add(sq->psn, 1) == sq->high)
 		return true;
@@ -584,6 +609,8 @@ bool rocev2_req_build(struct rocev2_qp *qp, struct sk_buff **skb)
 
 	rocev2_burst_init(&b, qp, &qp->av, &qp->path);
 	spin_lock_bh(&qp->sq.lock);
+	qp->sq.ack_every = rocev2_req_ack_every(rocev2_pace_rate(qp),
+						qp->timeout, qp->pmtu);
 	more = req_fill(qp, &b, &failed);
 	/* a local operation may have failed on the way */
 	if (qp->sq.state == ROCEV2_REQ_ERROR && qp->state != IB_QPS_ERR)

@@ -116,12 +116,13 @@ bool rocev2_req_build_ud(struct rocev2_qp *qp, struct sk_buff **skb)
 	spin_unlock_bh(&qp->sq.lock);
 	if (!wqe)
 		return false;
-	if (ah && rocev2_pfc_park(qp, &ah->av)) {
+	/* whether it has to wait goes by the route, too */
+	if (ah)
+		req_ud_route(qp, ah);
+	if (ah && rocev2_pfc_park(qp, &ah->av, &qp->path)) {
 		rocev2_ah_put(ah);
 		return false;
 	}
-	if (ah)
-		req_ud_route(qp, ah);
 
 	spin_lock_bh(&qp->sq.lock);
 	/* a flush may have come between; only we move @next otherwise */

@@ -5,10 +5,12 @@
  *
  * Not here: building packets (burst.c), and whose turn it is (sched.c).
  */
+#include <linux/if_ether.h>
 #include <linux/inetdevice.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <linux/netdevice.h>
+#include <linux/pkt_sched.h>
 #include <net/addrconf.h>
 #include <net/flow.h>
 #include <net/ip.h>
@@ -275,36 +277,56 @@ static int route_get(struct rocev2_dev *dev, const struct rocev2_av *av,
 
 /*
  * A socket that has a route keeps its transmit queue, whatever CPU sends
- * (netdev_pick_tx()): the order of a connection depends on it.
+ * (netdev_pick_tx()): the order of a connection depends on it. But queues are
+ * of traffic classes, so with another priority another one is picked.
  */
-static void route_keep_queue(const struct rocev2_qp *qp, struct sock *sk,
-			     struct dst_entry *dst)
+static void route_keep_queue(struct rocev2_qp *qp, struct sock *sk,
+			     struct dst_entry *dst, u8 prio)
 {
-	if (!rocev2_qp_is_dgram(qp) &&
-	    rcu_access_pointer(sk->sk_dst_cache) != dst)
+	if (rocev2_qp_is_dgram(qp))
+		return;
+	if (rcu_access_pointer(sk->sk_dst_cache) != dst)
 		sk_dst_set(sk, dst_clone(dst));
+	if (qp->queue_prio != prio)
+		sk_tx_queue_clear(sk);
+	qp->queue_prio = prio;
 }
 
-static void route_xmit(struct rocev2_qp *qp,
+/*
+ * Priority, and who the skb is charged to. A CNP to nobody: it waits for no
+ * room, and must not take the queue of the data, nor leave it its own.
+ */
+static struct sock *route_own(struct rocev2_qp *qp, struct dst_entry *dst,
+			      struct sk_buff *skb)
+{
+	struct sock *sk = ROCEV2_SKB_CB(skb)->apart ? NULL : qp->sock->sk;
+
+	/* queues, VLAN PCP and PFC go by it (D10) */
+	skb->priority = rocev2_prio_skb(qp, skb);
+	memset(skb->cb, 0, sizeof(skb->cb));
+	if (!sk)
+		return NULL;
+	route_keep_queue(qp, sk, dst, skb->priority);
+	skb_set_owner_w(skb, sk);
+	return sk;
+}
+
+static bool route_xmit(struct rocev2_qp *qp,
 		       const struct rocev2_net_path *path, struct sk_buff *skb)
 {
 	struct net *net = rocev2_net_ns(qp->dev->rnet);
-	struct sock *sk = qp->sock->sk;
+	struct sock *sk;
 	int err;
 
 	if (unlikely(!path->dst)) {
 		/* no route now: lost, as on a wire; retry owns that */
 		rocev2_stats_qp_inc(qp, ROCEV2_CNT_TX_SKB_ERRORS);
 		kfree_skb(skb);
-		return;
+		return false;
 	}
-	route_keep_queue(qp, sk, path->dst);
 	skb_dst_set(skb, dst_clone(path->dst));
 	skb->dev = path->dst->dev;
-	/* queues, VLAN PCP and PFC go by it (D10) */
-	skb->priority = rocev2_prio_skb(qp, skb);
-	memset(skb->cb, 0, sizeof(skb->cb));
-	skb_set_owner_w(skb, sk);
+	sk = route_own(qp, path->dst, skb);
 
 	if (ip_hdr(skb)->version == 4) {
 		skb->protocol = htons(ETH_P_IP);
@@ -318,13 +340,61 @@ static void route_xmit(struct rocev2_qp *qp,
 		err = -ENETUNREACH;
 #endif
 	}
-	if (unlikely(net_xmit_eval(err)))
-		rocev2_stats_qp_inc(qp, ROCEV2_CNT_TX_SKB_ERRORS);
+	if (likely(!net_xmit_eval(err)))
+		return true;
+	rocev2_stats_qp_inc(qp, ROCEV2_CNT_TX_SKB_ERRORS);
+	return false;
+}
+
+/*
+ * All by one queue, or they could overtake one another: the rest of them has
+ * one hash, but XPS goes by the CPU.
+ */
+static void route_one_queue(struct sk_buff *skb)
+{
+#ifdef CONFIG_XPS
+	skb->sender_cpu = cpumask_first(cpu_possible_mask) + 1;
+#endif
+}
+
+/* Best effort: an XOFF is repeated, and a pause without XON runs out */
+static bool route_pause(struct rocev2_dev *dev, const struct rocev2_pfc *ask)
+{
+	struct net_device *ndev;
+	struct sk_buff *skb;
+	bool sent = false;
+
+	rcu_read_lock();
+	ndev = rcu_dereference(dev->ndev);
+	/* on the loopback device it would be ourselves that stop */
+	if (!ndev || !netif_running(ndev) || ndev->flags & IFF_LOOPBACK)
+		goto out;
+	skb = alloc_skb(LL_RESERVED_SPACE(ndev) +
+			sizeof(struct rocev2_pfc_frame),
+			GFP_ATOMIC | __GFP_NOWARN);
+	if (!skb)
+		goto out;
+	skb_reserve(skb, LL_RESERVED_SPACE(ndev));
+	skb_reset_mac_header(skb);
+	rocev2_pfc_build(skb_put(skb, sizeof(struct rocev2_pfc_frame)),
+			 ndev->dev_addr, ask);
+	skb_set_network_header(skb, ETH_HLEN);
+	skb->dev = ndev;
+	skb->protocol = htons(ETH_P_PAUSE);
+	skb->priority = TC_PRIO_CONTROL;
+	route_one_queue(skb);
+	sent = !net_xmit_eval(dev_queue_xmit(skb));
+	if (sent)
+		rocev2_stats_inc(dev, ROCEV2_CNT_TX_PAUSE_CTRL_PHY);
+out:
+	rcu_read_unlock();
+	return sent;
 }
 
 const struct rocev2_wire_ops rocev2_net_wire = {
 	.route = route_get,
 	.xmit = route_xmit,
+	.pause = route_pause,
 };
 
 /*

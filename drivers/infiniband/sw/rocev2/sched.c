@@ -5,6 +5,7 @@
  * Owns qp->todo, qp->run and the route in use. Does not know what is sent.
  */
 #include <linux/delay.h>
+#include <linux/udp.h>
 #include <linux/workqueue.h>
 #include "sched.h"
 #include "testing.h"
@@ -47,12 +48,26 @@ static bool sched_ordered(const struct rocev2_qp *qp)
 	return qp->type == IB_QPT_UC;
 }
 
-static void sched_xmit(struct rocev2_qp *qp, struct sk_buff *skb)
+/**
+ * rocev2_sched_xmit() - hand a burst over, and count it
+ * @qp: QP; the caller is its runner
+ * @skb: the burst, data at its IP header; taken, always
+ *
+ * What is lost here already does not count as sent.
+ *
+ * Context: BH off, no lock held. Return: true if the stack has it.
+ */
+bool rocev2_sched_xmit(struct rocev2_qp *qp, struct sk_buff *skb)
 {
-	if (rocev2_pfc_discards(qp, skb))
-		kfree_skb(skb);
-	else
-		qp->dev->wire->xmit(qp, &qp->path, skb);
+	u32 len = skb->len - skb_transport_offset(skb) - sizeof(struct udphdr);
+	u32 segs = max_t(u32, skb_shinfo(skb)->gso_segs, 1);
+
+	if (!qp->dev->wire->xmit(qp, &qp->path, skb))
+		return false;
+	rocev2_stats_qp_inc(qp, ROCEV2_CNT_TX_BURSTS);
+	rocev2_stats_qp_add(qp, ROCEV2_CNT_RDMA_TX_PACKETS, segs);
+	rocev2_stats_qp_add(qp, ROCEV2_CNT_RDMA_TX_BYTES, len);
+	return true;
 }
 
 /* Build one burst of answers or requests and send it; on @cpu, if elsewhere */
@@ -80,7 +95,10 @@ static enum sched_result sched_send(struct rocev2_qp *qp, int *todo, int *cpu)
 	if (skb) {
 		rocev2_pace_sent(qp, skb);
 		rocev2_rp_sent(qp, rocev2_pace_bytes(skb));
-		sched_xmit(qp, skb);
+		if (rocev2_pfc_discards(qp, skb))
+			kfree_skb(skb);
+		else
+			rocev2_sched_xmit(qp, skb);
 	}
 	if (!more)
 		*todo &= ~bit;
@@ -133,13 +151,29 @@ static enum sched_result sched_burst(struct rocev2_qp *qp, int *todo, int *cpu)
 	if (!rocev2_net_can_send(qp))
 		goto wait;
 	/* so does the end of a pause; a datagram has its own address */
-	if (!rocev2_qp_is_dgram(qp) && rocev2_pfc_park(qp, &qp->av))
+	if (!rocev2_qp_is_dgram(qp) && rocev2_pfc_park(qp, &qp->av, &qp->path))
 		goto wait;
 	*todo = sched_pace(qp, *todo);
 	return *todo ? sched_send(qp, todo, cpu) : SCHED_ON;
 wait:
 	*todo = 0;
 	return SCHED_ON;
+}
+
+/*
+ * What has come up while a burst was sent, and does not wait for the end of the
+ * turn, which may be many bursts and then the workqueue away
+ */
+static int sched_merge(struct rocev2_qp *qp, int todo)
+{
+	int fresh = ROCEV2_TODO_CNP | ROCEV2_TODO_REPLY;
+
+	if (likely(!(atomic_read(&qp->todo) & fresh)))
+		return todo;
+	fresh &= atomic_fetch_andnot(fresh, &qp->todo);
+	if (fresh & ROCEV2_TODO_CNP)
+		sched_cnp(qp);
+	return todo | (fresh & ROCEV2_TODO_REPLY);
 }
 
 /* One turn; returns what is left of its work, and the CPU it belongs on */
@@ -174,7 +208,9 @@ static int sched_turn(struct rocev2_qp *qp, int *cpu)
 		 */
 		local_bh_disable();
 		res = sched_burst(qp, &todo, cpu);
+		/* here softirqs run, and packets come */
 		local_bh_enable();
+		todo = sched_merge(qp, todo);
 		if (res != SCHED_ON)
 			break;
 	}

@@ -35,6 +35,8 @@
  */
 void rocev2_sched_kick(struct rocev2_qp *qp, int todo, bool defer);
 void rocev2_sched_init(struct rocev2_qp *qp);
+/* The runner, BH off: send what was built. False: it is lost already. */
+bool rocev2_sched_xmit(struct rocev2_qp *qp, struct sk_buff *skb);
 /* Wait until no turn is under way or queued; QP must not be kicked again */
 void rocev2_sched_stop(struct rocev2_qp *qp);
 
@@ -54,6 +56,7 @@ void rocev2_req_reset(struct rocev2_qp *qp);	/* sq.lock held or QP private */
 void rocev2_req_drop(struct rocev2_qp *qp, struct rocev2_swqe *wqe);
 void rocev2_req_resume(struct rocev2_qp *qp);	/* sq.lock held */
 void rocev2_req_drain(struct rocev2_qp *qp);	/* sq.lock held */
+u32 rocev2_req_ack_every(u64 bps, u8 timeout, u32 pmtu);
 /* resp.c: flush the RQ (ERR) */
 void rocev2_resp_flush(struct rocev2_qp *qp);
 void rocev2_resp_reset(struct rocev2_qp *qp);

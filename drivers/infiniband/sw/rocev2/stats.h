@@ -56,7 +56,8 @@ struct rocev2_dev;
 	X(RING_INVALID,			"ring_invalid")			\
 	X(RX_PAUSE_CTRL_PHY,		"rx_pause_ctrl_phy")		\
 	X(RX_PAUSE_IGNORED,		"rx_pause_ignored")		\
-	X(TX_PAUSE_CTRL_PHY,		"tx_pause_ctrl_phy")
+	X(TX_PAUSE_CTRL_PHY,		"tx_pause_ctrl_phy")		\
+	X(TX_PAUSE_STORM_ERROR_EVENTS,	"tx_pause_storm_error_events")
 
 /* X(enum suffix, exported name): a received packet dropped, by reason */
 #define ROCEV2_DROP_COUNTERS(X)						\

@@ -245,6 +245,28 @@ static void cc_read_paced(struct kunit *test)
 }
 
 /*
+ * 80 packets in a row at 1 Mb/s take 0.7 s, and 64 of them longer than the
+ * timeout of 268 ms: nothing is lost, so nothing times out.
+ */
+static void cc_slow_acks(struct kunit *test)
+{
+	struct loop_ctx *l = cc_setup(test);
+	struct rocev2_qp *qp = l->end[0].iqp.qp;
+	u32 i;
+
+	qp->timeout = 16;
+	rocev2_pace_set_rate(qp, 1000000);
+	for (i = 0; i < 4; i++)
+		cc_start(l, IB_WR_RDMA_WRITE, i, 20000);
+	KUNIT_EXPECT_TRUE(test, loop_wait(l, 4, 0));
+	KUNIT_EXPECT_EQ(test, cc_count(l, ROCEV2_CNT_LOCAL_ACK_TIMEOUT_ERR),
+			0ULL);
+	/* at a quarter of the timeout one in 8 asks, and no more do */
+	KUNIT_EXPECT_LE(test, l->seen[CC_OP_ACK], 14U);
+	loop_teardown(l);
+}
+
+/*
  * Annex A17, 17.9.3, and facts of the field: DSCP 48, no ECN, opcode 0x81,
  * P_Key of the marked packet, PSN 0, 16 bytes of zero. The ICRC is zlib's
  * CRC-32 over these bytes with the variant fields as ones. Bytes 10 and 11 are
@@ -380,6 +402,68 @@ static void cc_cnp_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cc_count(l, ROCEV2_CNT_RP_CNP_IGNORED), 2ULL);
 	KUNIT_EXPECT_EQ(test, cc_count(l, ROCEV2_CNT_RP_CNP_HANDLED), 0ULL);
 	KUNIT_EXPECT_EQ(test, cc_rate(l, 0), 0ULL);
+	loop_teardown(l);
+}
+
+/* As a marked packet does it in the middle of the QP's own turn */
+static void cc_mark_first(struct loop_ctx *l, struct rocev2_qp *qp)
+{
+	l->on_xmit = NULL;
+	rocev2_sched_kick(qp, ROCEV2_TODO_CNP, false);
+}
+
+/* A CNP that is due while its QP sends is the next packet, not the 17th */
+static void cc_cnp_first(struct kunit *test)
+{
+	struct loop_ctx *l = cc_setup(test);
+	struct sk_buff *skb;
+	u32 at = 0;
+
+	cc_set(l, "burst_bytes", "0");
+	l->on_xmit = cc_mark_first;
+	cc_start(l, IB_WR_RDMA_WRITE, 0, 20000);
+	loop_await_wire(l, 21);
+	skb_queue_walk(&l->wire, skb) {
+		if (skb->data[LOOP_BTH] == ROCEV2_OPCODE_CNP)
+			break;
+		at++;
+	}
+	KUNIT_EXPECT_EQ(test, at, 1U);
+	loop_pump(l);
+	KUNIT_EXPECT_TRUE(test, loop_wait(l, 1, 0));
+	loop_teardown(l);
+}
+
+/* What has not left was not sent: no route, or a CNP's priority is paused */
+static void cc_cnp_unsent(struct kunit *test)
+{
+	struct loop_ctx *l = cc_setup(test);
+	struct rocev2_qp *qp = l->end[1].iqp.qp;
+	u64 packets = cc_count(l, ROCEV2_CNT_RDMA_TX_PACKETS);
+	struct rocev2_pfc_frame f;
+	struct rocev2_pfc pfc = { .enable = BIT(6), .time = { [6] = 0xffff } };
+	u8 smac[6] = {};
+
+	l->torn = true;
+	rocev2_sched_kick(qp, ROCEV2_TODO_CNP, false);
+	l->torn = false;
+	rocev2_pfc_set_detect(l->dev, 0);
+	l->dev->speed_mbps = 1;
+	rocev2_pfc_set_enable(l->dev, 6, true);
+	rocev2_pfc_build(&f, smac, &pfc);
+	rocev2_pfc_input(l->dev, &f, sizeof(f));
+	rocev2_sched_kick(qp, ROCEV2_TODO_CNP, false);
+	KUNIT_EXPECT_EQ(test, skb_queue_len(&l->wire), 0U);
+	KUNIT_EXPECT_EQ(test, cc_count(l, ROCEV2_CNT_NP_CNP_SENT), 0ULL);
+	KUNIT_EXPECT_EQ(test, cc_count(l, ROCEV2_CNT_RDMA_TX_PACKETS), packets);
+	rocev2_pfc_set_enable(l->dev, 6, false);
+	rocev2_sched_kick(qp, ROCEV2_TODO_CNP, false);
+	loop_await_wire(l, 1);
+	KUNIT_EXPECT_EQ(test, cc_count(l, ROCEV2_CNT_NP_CNP_SENT), 1ULL);
+	KUNIT_EXPECT_EQ(test, cc_count(l, ROCEV2_CNT_RDMA_TX_PACKETS),
+			packets + 1);
+	/* BTH, 16 bytes, ICRC */
+	KUNIT_EXPECT_EQ(test, cc_count(l, ROCEV2_CNT_RDMA_TX_BYTES), 32ULL);
 	loop_teardown(l);
 }
 
@@ -554,9 +638,12 @@ static struct kunit_case cc_kunit_cases[] = {
 	KUNIT_CASE(cc_cnp),
 	KUNIT_CASE(cc_read),
 	KUNIT_CASE(cc_read_paced),
+	KUNIT_CASE(cc_slow_acks),
 	KUNIT_CASE(cc_cnp_vector),
 	KUNIT_CASE(cc_cnp_class),
 	KUNIT_CASE(cc_cnp_refused),
+	KUNIT_CASE(cc_cnp_first),
+	KUNIT_CASE(cc_cnp_unsent),
 	KUNIT_CASE(cc_interval),
 	KUNIT_CASE(cc_burst),
 	KUNIT_CASE(cc_knobs),

@@ -237,12 +237,71 @@ static void dcqcn_idle(struct kunit *test)
 	}
 }
 
+/* The least of three, as others may have the CPU: ns to be up to date at @now */
+static u64 dcqcn_took(const struct rocev2_cc_parms *p,
+		      const union rocev2_cc_vars *was, u64 now)
+{
+	u64 least = U64_MAX, start;
+	union rocev2_cc_vars v;
+	u32 i;
+
+	for (i = 0; i < 3 && least > NSEC_PER_MSEC; i++) {
+		v = *was;
+		start = ktime_get_ns();
+		rocev2_dcqcn_ops.rate_at(p, &v, now);
+		least = min(least, ktime_get_ns() - start);
+	}
+	return least;
+}
+
+/*
+ * PAPER, where no step is as the last: all of the time at once is what it is
+ * microsecond by microsecond. Without increases 1,000 s have 1,000 million periods
+ * in which the target stays below the line's rate; these took seconds.
+ */
+static void dcqcn_catch_up(struct kunit *test)
+{
+	static const u32 hai[] = { 0, 1, 200 };
+	u64 us;
+	union rocev2_cc_vars slow, fast;
+	struct rocev2_cc_parms p;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(hai); i++) {
+		dcqcn_parms(&p, ROCEV2_DCQCN_PAPER, 1600000);
+		p.time_reset = 1;
+		p.byte_reset = 1;
+		p.ai_rate = 0;
+		p.hai_rate = hai[i];
+		rocev2_dcqcn_ops.init(&p, &slow);
+		/* the second one lowers the target */
+		rocev2_dcqcn_ops.on_cnp(&p, &slow, 0);
+		rocev2_dcqcn_ops.on_cnp(&p, &slow, 1);
+		/* hyper increase is near, and one counter very far */
+		rocev2_dcqcn_ops.on_sent(&p, &slow, U32_MAX, 2);
+		fast = slow;
+		for (us = 1; us <= 3000; us++)
+			rocev2_dcqcn_ops.rate_at(&p, &slow, us * 1000 + 2);
+		rocev2_dcqcn_ops.rate_at(&p, &fast, 3000 * 1000 + 2);
+		KUNIT_EXPECT_EQ(test, slow.dcqcn.time_stage,
+				fast.dcqcn.time_stage);
+		KUNIT_EXPECT_EQ(test, slow.dcqcn.rt, fast.dcqcn.rt);
+		/* what is halved is rounded once, or each time */
+		KUNIT_EXPECT_LE(test, abs_diff(slow.dcqcn.rc, fast.dcqcn.rc),
+				64ULL);
+		KUNIT_EXPECT_LE_MSG(test,
+				    dcqcn_took(&p, &fast, 1000 * NSEC_PER_SEC),
+				    100 * NSEC_PER_MSEC, "hai_rate %u", hai[i]);
+	}
+}
+
 static struct kunit_case dcqcn_kunit_cases[] = {
 	KUNIT_CASE(dcqcn_traces),
 	KUNIT_CASE(dcqcn_cuts),
 	KUNIT_CASE(dcqcn_clamp),
 	KUNIT_CASE(dcqcn_first),
 	KUNIT_CASE(dcqcn_idle),
+	KUNIT_CASE(dcqcn_catch_up),
 	{}
 };
 

@@ -18,18 +18,44 @@ static int loop_route(struct rocev2_dev *dev, const struct rocev2_av *av,
 	path->mtu = 9000;
 	path->gso_max_size = loop->c->bursts ? 65535 : 0;
 	path->gso_max_segs = loop->c->bursts ? 16 : 1;
+	path->local = loop->local;
 	return 0;
 }
 
-static void loop_xmit(struct rocev2_qp *qp, const struct rocev2_net_path *path,
+static bool loop_xmit(struct rocev2_qp *qp, const struct rocev2_net_path *path,
 		      struct sk_buff *skb)
 {
+	if (loop->on_xmit)
+		loop->on_xmit(loop, qp);
+	if (loop->torn) {
+		kfree_skb(skb);
+		return false;
+	}
 	skb_queue_tail(&loop->wire, skb);
+	return true;
+}
+
+static bool loop_pause(struct rocev2_dev *dev, const struct rocev2_pfc *ask)
+{
+	unsigned long bits = ask->enable;
+	int i;
+
+	if (loop->on_pause)
+		loop->on_pause(loop, ask);
+	if (loop->deaf)
+		return false;
+	loop->pauses++;
+	for_each_set_bit(i, &bits, ROCEV2_PFC_PRIORITIES) {
+		loop->asked[i]++;
+		loop->last[i] = ask->time[i];
+	}
+	return true;
 }
 
 static const struct rocev2_wire_ops loop_wire_ops = {
 	.route = loop_route,
 	.xmit = loop_xmit,
+	.pause = loop_pause,
 };
 
 /* The @i-th segment of a burst as the stack would cut it */
@@ -59,6 +85,7 @@ static struct sk_buff *loop_segment(const struct sk_buff *skb, u32 i)
 
 void loop_deliver(struct loop_ctx *l, struct sk_buff *skb)
 {
+	skb->dev = l->in;
 	local_bh_disable();
 	rcu_read_lock();
 	rocev2_rx_dev(NULL, l->dev, true, skb);
@@ -325,6 +352,7 @@ struct loop_ctx *loop_setup(struct kunit *test, const struct loop_case *c)
 	rocev2_pace_dev_init(&l->dev->pace);
 	KUNIT_ASSERT_EQ(test, rocev2_pfc_setup(l->dev), 0);
 	xa_init_flags(&l->dev->mr_xa, XA_FLAGS_ALLOC);
+	xa_init_flags(&l->dev->counter_xa, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_BH);
 	spin_lock_init(&l->dev->mw_lock);
 	xa_init_flags(&l->dev->ah_xa, XA_FLAGS_ALLOC | XA_FLAGS_LOCK_IRQ);
 	l->pd.device = &l->dev->ibdev;

@@ -73,6 +73,21 @@ struct loop_ctx {
 	u32 seen[256];
 	u32 ect[256];
 	struct sk_buff *cnp;	/* the last one */
+
+	/* called, if it is set, with each skb before it is on the wire */
+	void (*on_xmit)(struct loop_ctx *l, struct rocev2_qp *qp);
+
+	/* pause frames, those of them that named a priority, the last time */
+	u32 pauses;
+	u32 asked[ROCEV2_PFC_PRIORITIES];
+	u16 last[ROCEV2_PFC_PRIORITIES];
+	/* called, if it is set, with each before it is on the wire */
+	void (*on_pause)(struct loop_ctx *l, const struct rocev2_pfc *ask);
+	bool deaf;		/* the wire takes no pause frames */
+
+	bool torn;		/* nor packets: there is no route */
+	bool local;		/* the wire is the loopback device */
+	struct net_device *in;	/* what packets come by, or NULL */
 };
 
 struct loop_ctx *loop_setup(struct kunit *test, const struct loop_case *c);

@@ -31,6 +31,7 @@ static inline struct objects_fake *objects_fake_new(struct kunit *test)
 	for_each_possible_cpu(cpu)
 		u64_stats_init(&per_cpu_ptr(dev->stats, cpu)->syncp);
 	xa_init_flags(&dev->mr_xa, XA_FLAGS_ALLOC);
+	xa_init_flags(&dev->counter_xa, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_BH);
 	spin_lock_init(&dev->mw_lock);
 	xa_init_flags(&dev->ah_xa, XA_FLAGS_ALLOC | XA_FLAGS_LOCK_IRQ);
 	f->dev = dev;

@@ -59,6 +59,40 @@ static void pace_burst(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rocev2_pace_burst(qp), 0U);
 }
 
+/*
+ * A packet of 4140 bytes at 1 Mb/s: not many looks, and who becomes faster on
+ * the way, at any time, is found out by a quarter of the wait later, or 55 us.
+ */
+static void pace_wake(struct kunit *test)
+{
+	const u64 start = 1000000000000ULL, cost = 33120000, look = 55000;
+	u64 now = start, t, better;
+	u32 n = 0;
+
+	while (now < start + cost) {
+		t = rocev2_pace_wake(start, now, start + cost, look);
+		KUNIT_ASSERT_GT(test, t, now);
+		KUNIT_ASSERT_LE(test, t, start + cost);
+		/* just behind a look the rate rises, and the packet is due */
+		better = now + 1 - start;
+		KUNIT_EXPECT_LE(test, t - start,
+				max(better * 5 / 4, better + look));
+		now = t;
+		n++;
+	}
+	/* 4 of 55 us, then by 5/4 each: 220 us to 33 ms are 23 */
+	KUNIT_EXPECT_LE(test, n, 28U);
+	/* an ACK was sent ahead of its time */
+	KUNIT_EXPECT_EQ(test, rocev2_pace_wake(start + 1000, start,
+					       start + cost, look),
+			start + look);
+	/* short waits are as ever */
+	KUNIT_EXPECT_EQ(test, rocev2_pace_wake(start, start, start + 3000,
+					       look), start + 3000);
+	KUNIT_EXPECT_EQ(test, rocev2_pace_wake(start, start, start + 100000,
+					       look), start + look);
+}
+
 /* IP packets of a path MTU of 1024 and of 4096 */
 static const u32 pace_packets[] = { 1068, 4140 };
 
@@ -121,6 +155,7 @@ static struct kunit_case pace_cases[] = {
 	KUNIT_CASE(pace_cost),
 	KUNIT_CASE(pace_start),
 	KUNIT_CASE(pace_burst),
+	KUNIT_CASE(pace_wake),
 	KUNIT_CASE(pace_rates),
 	{}
 };

@@ -4,7 +4,12 @@
  * watermarks and the watchdog by a clock that the test moves, priorities.
  */
 #include <kunit/test.h>
+#include <linux/dcbnl.h>
+#include <linux/delay.h>
+#include <linux/etherdevice.h>
 #include <linux/ktime.h>
+#include <linux/rtnetlink.h>
+#include <net/dcbnl.h>
 #include <rocev2/pfc.h>
 #include "../device.h"
 #include "objects_fake.h"
@@ -110,7 +115,7 @@ static void pfc_quanta(struct kunit *test)
 
 /* 10 Gb/s: 1,000 quanta are 51.2 us */
 static const struct rocev2_pfc_parms pfc_parms = {
-	.mbps = 10000, .detect_ms = 200, .restore_ms = 200, .drop = true,
+	.mbps = 10000, .peer_mbps = 10000, .detect_ms = 200, .restore_ms = 200, .drop = true,
 };
 
 #define PFC_QUANTA	1000
@@ -279,9 +284,63 @@ static void pfc_marks(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rocev2_pfc_fill_next(p, &v), U64_MAX);
 	/* and on the way up not before the other mark */
 	PFC_EXPECT_ASK(999, t + half + 3, ROCEV2_PFC_ASK_NOTHING);
-	KUNIT_EXPECT_EQ(test, v.frames, 3ULL);
 	KUNIT_EXPECT_EQ(test, v.total_ns, half + 1);
 #undef PFC_EXPECT_ASK
+}
+
+/* 100 ms in which nothing moves end our pauses, until all is well again */
+static void pfc_stuck(struct kunit *test)
+{
+	static const struct rocev2_pfc_marks m = { .xoff = 1000, .xon = 400 };
+	const struct rocev2_pfc_parms *p = &pfc_parms;
+	const u64 ms = NSEC_PER_MSEC, t = 5 * NSEC_PER_SEC;
+	struct rocev2_pfc_fill v = {};
+
+	KUNIT_EXPECT_FALSE(test, rocev2_pfc_fill_stuck(&v, 7, t - ms));
+	rocev2_pfc_fill_set(p, &m, &v, 2000, t);
+	KUNIT_EXPECT_TRUE(test, v.xoff);
+	KUNIT_EXPECT_FALSE(test, rocev2_pfc_fill_stuck(&v, 7, t + 99 * ms));
+	/* slow is not stuck */
+	KUNIT_EXPECT_FALSE(test, rocev2_pfc_fill_stuck(&v, 8, t + 150 * ms));
+	KUNIT_EXPECT_FALSE(test, rocev2_pfc_fill_stuck(&v, 8, t + 249 * ms));
+	KUNIT_EXPECT_TRUE(test, rocev2_pfc_fill_stuck(&v, 8, t + 250 * ms));
+	KUNIT_EXPECT_FALSE(test, v.xoff);
+	KUNIT_EXPECT_EQ(test, v.total_ns, 250 * ms);
+	KUNIT_EXPECT_EQ(test, rocev2_pfc_fill_next(p, &v), U64_MAX);
+	/* told once; the marks do not count, down to XON's */
+	KUNIT_EXPECT_FALSE(test, rocev2_pfc_fill_stuck(&v, 8, t + 500 * ms));
+	KUNIT_EXPECT_EQ(test,
+			rocev2_pfc_fill_set(p, &m, &v, 2000, t + 500 * ms),
+			ROCEV2_PFC_ASK_NOTHING);
+	KUNIT_EXPECT_EQ(test,
+			rocev2_pfc_fill_set(p, &m, &v, 400, t + 501 * ms),
+			ROCEV2_PFC_ASK_NOTHING);
+	KUNIT_EXPECT_EQ(test,
+			rocev2_pfc_fill_set(p, &m, &v, 1001, t + 502 * ms),
+			ROCEV2_PFC_ASK_XOFF);
+	KUNIT_EXPECT_FALSE(test, rocev2_pfc_fill_stuck(&v, 8, t + 601 * ms));
+	KUNIT_EXPECT_TRUE(test, rocev2_pfc_fill_stuck(&v, 8, t + 602 * ms));
+}
+
+/* When an XOFF is sent again: half of 65,535 quanta, at least 10 us */
+static void pfc_refresh(struct kunit *test)
+{
+	static const struct {
+		u32 mbps;
+		u64 after;
+	} row[] = {
+		{ 1000, 16776960 }, { 100000, 167770 }, { 400000, 41942 },
+		{ 1600000, 10486 }, { 3200000, 10000 },
+	};
+	struct rocev2_pfc_fill v = { .xoff = true, .asked = 1000 };
+	struct rocev2_pfc_parms p = pfc_parms;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(row); i++) {
+		p.peer_mbps = row[i].mbps;
+		KUNIT_EXPECT_EQ(test, rocev2_pfc_fill_next(&p, &v),
+				1000 + row[i].after);
+	}
 }
 
 static void pfc_knobs(struct kunit *test)
@@ -357,6 +416,65 @@ static void pfc_input(struct kunit *test)
 	objects_fake_free(f);
 }
 
+#if IS_ENABLED(CONFIG_DCB)
+static u8 pfc_fake_en;
+
+static int pfc_fake_getpfc(struct net_device *ndev, struct ieee_pfc *pfc)
+{
+	pfc->pfc_en = READ_ONCE(pfc_fake_en);
+	return 0;
+}
+
+static const struct dcbnl_rtnl_ops pfc_fake_dcb = {
+	.ieee_getpfc = pfc_fake_getpfc,
+};
+
+static void pfc_await_host(struct rocev2_dev *dev, bool host)
+{
+	ktime_t end = ktime_add_ms(ktime_get(), 20000);
+
+	while (READ_ONCE(dev->pfc.host) != host && ktime_before(ktime_get(), end))
+		msleep(20);
+}
+
+/* `dcb pfc set` raises no event: mode auto finds out by itself */
+static void pfc_auto(struct kunit *test)
+{
+	struct objects_fake *f = objects_fake_new(test);
+	struct net_device *ndev = alloc_etherdev(0);
+	struct rocev2_dev *dev = f->dev;
+
+	KUNIT_ASSERT_NOT_NULL(test, ndev);
+	pfc_fake_en = 0;
+	ndev->dcbnl_ops = &pfc_fake_dcb;
+	KUNIT_ASSERT_EQ(test, rocev2_pfc_setup(dev), 0);
+	dev->held = ndev;
+	rcu_assign_pointer(dev->ndev, ndev);
+	rocev2_pfc_set_enable(dev, 3, true);
+	rocev2_pfc_recheck(dev);
+	flush_work(&dev->pfc.work);
+	KUNIT_EXPECT_TRUE(test, dev->pfc.host);
+	WRITE_ONCE(pfc_fake_en, BIT(3));
+	pfc_await_host(dev, false);
+	KUNIT_EXPECT_FALSE(test, dev->pfc.host);
+	WRITE_ONCE(pfc_fake_en, 0);
+	pfc_await_host(dev, true);
+	KUNIT_EXPECT_TRUE(test, dev->pfc.host);
+	/* the filter has the address while the device has the netdev */
+	KUNIT_EXPECT_EQ(test, netdev_mc_count(ndev), 1);
+
+	rtnl_lock();
+	RCU_INIT_POINTER(dev->ndev, NULL);
+	rocev2_pfc_leave(dev);
+	rtnl_unlock();
+	KUNIT_EXPECT_EQ(test, netdev_mc_count(ndev), 0);
+	rocev2_pfc_stop(dev);
+	rocev2_pfc_free(dev);
+	free_netdev(ndev);
+	objects_fake_free(f);
+}
+#endif
+
 static void pfc_prio_map(struct kunit *test)
 {
 	struct objects_fake *f = objects_fake_new(test);
@@ -424,8 +542,13 @@ static struct kunit_case pfc_cases[] = {
 	KUNIT_CASE(pfc_watchdog_single),
 	KUNIT_CASE(pfc_watchdog_knobs),
 	KUNIT_CASE(pfc_marks),
+	KUNIT_CASE(pfc_refresh),
+	KUNIT_CASE(pfc_stuck),
 	KUNIT_CASE(pfc_knobs),
 	KUNIT_CASE(pfc_input),
+#if IS_ENABLED(CONFIG_DCB)
+	KUNIT_CASE(pfc_auto),
+#endif
 	KUNIT_CASE(pfc_prio_map),
 	KUNIT_CASE(pfc_prio_parse),
 	{}

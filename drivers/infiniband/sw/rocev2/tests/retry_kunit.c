@@ -47,10 +47,41 @@ static void retry_credit_codes(struct kunit *test)
 				(u8)n[i][1]);
 }
 
+/* A quarter of the timeout at the rate, in packets */
+static void retry_ack_every(struct kunit *test)
+{
+	static const struct {
+		u64 bps;
+		u8 timeout;
+		u32 pmtu, want;
+	} row[] = {
+		{ 0, 14, 4096, 64 },
+		/* never a timeout */
+		{ 1000000, 0, 4096, 64 },
+		/* 16.8 ms; a packet is 32.8 us, 6.55 ms, 32.8 ms */
+		{ 1000000000, 14, 4096, 64 },
+		{ 5000000, 14, 4096, 2 },
+		{ 1000000, 14, 4096, 1 },
+		/* 4.2 s; 8.2 ms */
+		{ 1000000, 20, 1024, 64 },
+		/* 67 ms; 8.2 ms */
+		{ 1000000, 16, 1024, 8 },
+	};
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(row); i++)
+		KUNIT_EXPECT_EQ_MSG(test, row[i].want,
+				    rocev2_req_ack_every(row[i].bps,
+							 row[i].timeout,
+							 row[i].pmtu),
+				    "row %u", i);
+}
+
 static struct kunit_case retry_cases[] = {
 	KUNIT_CASE(retry_rnr_table),
 	KUNIT_CASE(retry_ack_table),
 	KUNIT_CASE(retry_credit_codes),
+	KUNIT_CASE(retry_ack_every),
 	{}
 };
 

@@ -25,6 +25,7 @@ static int stats_init(struct kunit *test)
 	}
 	for_each_possible_cpu(cpu)
 		u64_stats_init(&per_cpu_ptr(dev->stats, cpu)->syncp);
+	xa_init_flags(&dev->counter_xa, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_BH);
 	test->priv = dev;
 	return 0;
 }
