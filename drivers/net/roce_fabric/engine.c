@@ -21,6 +21,7 @@
 #include <linux/minmax.h>
 #include "engine.h"
 #include "nic.h"
+#include "testing.h"
 
 /* Events in one go, before others get the CPU */
 #define ENGINE_BUDGET	20000
@@ -30,6 +31,7 @@
 #define ENGINE_SENT_MAX	256
 
 DEFINE_SPINLOCK(fabric_lock);
+ROCEV2_EXPORT_FOR_TEST(fabric_lock);
 
 static struct {
 	struct timerqueue_head queue;
@@ -55,6 +57,7 @@ void fabric_event_init(struct fabric_event *ev,
 	timerqueue_init(&ev->node);
 	ev->fn = fn;
 }
+ROCEV2_EXPORT_FOR_TEST(fabric_event_init);
 
 /* Start the timer for the first event */
 static void engine_arm(void)
@@ -88,6 +91,7 @@ void fabric_event_set(struct fabric_event *ev, u64 at)
 	if (timerqueue_add(&engine.queue, &ev->node) && !engine.busy)
 		engine_arm();
 }
+ROCEV2_EXPORT_FOR_TEST(fabric_event_set);
 
 /**
  * fabric_event_cancel() - an event is not to happen
@@ -99,6 +103,7 @@ void fabric_event_cancel(struct fabric_event *ev)
 {
 	fabric_event_set(ev, U64_MAX);
 }
+ROCEV2_EXPORT_FOR_TEST(fabric_event_cancel);
 
 /**
  * fabric_engine_now() - the time, for what comes from outside
@@ -111,6 +116,7 @@ u64 fabric_engine_now(void)
 	fabric_lock_held();
 	return max_t(u64, ktime_get_ns(), engine.now);
 }
+ROCEV2_EXPORT_FOR_TEST(fabric_engine_now);
 
 /**
  * fabric_engine_late() - the most that an event has been late, ns

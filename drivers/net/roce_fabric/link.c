@@ -14,17 +14,37 @@
 #include <linux/math64.h>
 #include "link.h"
 #include "mmu.h"
+#include "testing.h"
 #include "trace.h"
 
 /* Without memory for a PFC frame: once more then, ns */
 #define LINK_RETRY_NS	10000
 
-/* Bits of one byte times the picoseconds of one bit at 1 Mb/s */
-#define LINK_PS_MBPS	8000000ULL
+/* Bits of one byte times the nanoseconds of one bit at 1 Mb/s */
+#define LINK_NS_MBPS	8000ULL
 
 static bool link_ready(const struct fabric_dir *dir)
 {
 	return dir->backlog & ~dir->pause.mask;
+}
+
+/* The first whole nanosecond in which the transmitter is free */
+static u64 link_free(const struct fabric_dir *dir)
+{
+	return dir->free_ns + !!dir->free_rem;
+}
+
+/*
+ * Nothing begins before @now. A transmitter that became free within the
+ * nanosecond before it goes on where it was, or each frame of a burst would
+ * take its time rounded up.
+ */
+static void link_begin(struct fabric_dir *dir, u64 now)
+{
+	if (link_free(dir) >= now)
+		return;
+	dir->free_ns = now;
+	dir->free_rem = 0;
 }
 
 /* When something happens here next, ns; the past means at once */
@@ -32,7 +52,7 @@ static u64 link_next(const struct fabric_dir *dir)
 {
 	const struct sk_buff *head = skb_peek(&dir->wire);
 	u64 next = head ? FABRIC_CB(head)->at : U64_MAX;
-	u64 free = dir->free_ns + !!dir->free_ps;
+	u64 free = link_free(dir);
 
 	next = min(next, max(fabric_xoff_next(&dir->xoff), free));
 	if (!skb_queue_empty(&dir->ctl) || link_ready(dir))
@@ -53,16 +73,13 @@ static void link_arm(struct fabric_dir *dir, u64 now)
 /* The transmitter is taken for a frame from @now on; it arrives later */
 static void link_send(struct fabric_dir *dir, struct sk_buff *skb, u64 now)
 {
-	u64 ps;
+	u64 time;
 
-	if (dir->free_ns < now) {
-		dir->free_ns = now;
-		dir->free_ps = 0;
-	}
-	ps = dir->free_ps + div_u64(fabric_wire_bytes(FABRIC_CB(skb)->len) *
-				    LINK_PS_MBPS, dir->rate_mbps);
-	dir->free_ns += div_u64_rem(ps, 1000, &dir->free_ps);
-	FABRIC_CB(skb)->at = dir->free_ns + !!dir->free_ps + dir->delay_ns;
+	link_begin(dir, now);
+	time = dir->free_rem +
+	       fabric_wire_bytes(FABRIC_CB(skb)->len) * LINK_NS_MBPS;
+	dir->free_ns += div_u64_rem(time, dir->rate_mbps, &dir->free_rem);
+	FABRIC_CB(skb)->at = link_free(dir) + dir->delay_ns;
 	__skb_queue_tail(&dir->wire, skb);
 }
 
@@ -111,7 +128,7 @@ static void link_send_data(struct fabric_dir *dir, u64 now)
 static void link_transmit(struct fabric_dir *dir, u64 now)
 {
 	fabric_pause_expire(&dir->pause, now);
-	while (dir->free_ns + !!dir->free_ps <= now) {
+	while (link_free(dir) <= now) {
 		if (fabric_xoff_due(&dir->xoff, now))
 			link_send_pfc(dir, now);
 		else if (!skb_queue_empty(&dir->ctl))
@@ -152,6 +169,27 @@ void fabric_dir_init(struct fabric_dir *dir, const struct fabric_dir_ops *ops)
 	__skb_queue_head_init(&dir->ctl);
 	__skb_queue_head_init(&dir->wire);
 }
+ROCEV2_EXPORT_FOR_TEST(fabric_dir_init);
+
+/**
+ * fabric_dir_rate() - the link's rate and length, at first or anew
+ * @dir: the direction
+ * @mbps: Mb/s, not 0
+ * @delay_ns: propagation
+ *
+ * For frames that begin from now on. Context: fabric_lock, or before anybody
+ * knows the direction.
+ */
+void fabric_dir_rate(struct fabric_dir *dir, u32 mbps, u32 delay_ns)
+{
+	if (dir->rate_mbps != mbps) {
+		/* the rest was in parts of the old rate */
+		dir->free_ns = link_free(dir);
+		dir->free_rem = 0;
+		dir->rate_mbps = mbps;
+	}
+	dir->delay_ns = delay_ns;
+}
 
 /**
  * fabric_dir_clear() - an end has gone: nothing waits, nothing is on its way
@@ -179,6 +217,7 @@ void fabric_dir_clear(struct fabric_dir *dir, struct sk_buff_head *list)
 	fabric_pause_clear(&dir->pause, 0xff, now);
 	memset(&dir->sched, 0, sizeof(dir->sched));
 }
+ROCEV2_EXPORT_FOR_TEST(fabric_dir_clear);
 
 /**
  * fabric_dir_queue() - a packet is to be sent
@@ -200,6 +239,7 @@ void fabric_dir_queue(struct fabric_dir *dir, struct sk_buff *skb, u64 now)
 	dir->backlog |= BIT(prio);
 	link_arm(dir, now);
 }
+ROCEV2_EXPORT_FOR_TEST(fabric_dir_queue);
 
 /**
  * fabric_dir_control() - a MAC control frame is to be sent, before all else
@@ -231,6 +271,7 @@ void fabric_dir_xoff(struct fabric_dir *dir, u8 prio, bool on, u64 now)
 	fabric_xoff_set(&dir->xoff, prio, on, now);
 	link_arm(dir, now);
 }
+ROCEV2_EXPORT_FOR_TEST(fabric_dir_xoff);
 
 /**
  * fabric_dir_pause() - the other end sent a PFC frame

@@ -384,8 +384,7 @@ void fabric_nic_apply(struct fabric_nic *nic, const struct fabric_conf *conf)
 {
 	const struct fabric_conf_port *p = &conf->port[nic->port->id];
 
-	nic->tx.rate_mbps = p->rate_mbps;
-	nic->tx.delay_ns = p->delay_ns;
+	fabric_dir_rate(&nic->tx, p->rate_mbps, p->delay_ns);
 	nic->tx.quanta = conf->pause_quanta;
 	nic->limit = conf->nic_bytes;
 }

@@ -59,8 +59,7 @@ static void life_apply_port(struct fabric_port *port,
 	u32 weight[FABRIC_PRIOS];
 	int i;
 
-	port->dir.rate_mbps = p->rate_mbps;
-	port->dir.delay_ns = p->delay_ns;
+	fabric_dir_rate(&port->dir, p->rate_mbps, p->delay_ns);
 	port->dir.quanta = conf->pause_quanta;
 	for (i = 0; i < FABRIC_PRIOS; i++) {
 		const struct fabric_conf_prio *c = &p->prio[i];
