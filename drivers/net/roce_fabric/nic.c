@@ -182,6 +182,22 @@ void fabric_nic_rx(struct sk_buff *skb)
 	napi_schedule(&nic->napi);
 }
 
+/*
+ * GRO joins packets in their shared info. A packet may be a clone of what its
+ * sender keeps to send it again, or of what was flooded: then that would
+ * change as well.
+ */
+static bool nic_own(struct fabric_nic *nic, struct sk_buff *skb)
+{
+	if (likely(!skb_unclone(skb, GFP_ATOMIC)))
+		return true;
+	spin_lock_bh(&fabric_lock);
+	nic->rx[FABRIC_CB(skb)->prio].discards++;
+	spin_unlock_bh(&fabric_lock);
+	kfree_skb(skb);
+	return false;
+}
+
 static int nic_poll(struct napi_struct *napi, int budget)
 {
 	struct fabric_nic *nic = container_of(napi, struct fabric_nic, napi);
@@ -189,13 +205,15 @@ static int nic_poll(struct napi_struct *napi, int budget)
 	int work = 0;
 
 	while (work < budget && (skb = skb_dequeue(&nic->rxq))) {
+		work++;
+		if (!nic_own(nic, skb))
+			continue;
 		/* another host's packet: nothing of that host stays on it */
 		skb_scrub_packet(skb, true);
 		skb->priority = 0;
 		skb->protocol = eth_type_trans(skb, nic->dev);
 		skb_postpull_rcsum(skb, eth_hdr(skb), ETH_HLEN);
 		napi_gro_receive(napi, skb);
-		work++;
 	}
 	if (work < budget && napi_complete_done(napi, work) &&
 	    !skb_queue_empty_lockless(&nic->rxq))

@@ -301,6 +301,36 @@ headroom() {
 	is "a byte less loses one packet" "$HEADROOM_DROPS" -eq 1
 }
 
+# gro: what GRO merges at the receiver is still the sender's to send again.
+gro() {
+	local out pid sum
+	part "GRO"
+	# packets that are near each other become one, then nobody is there
+	in_h 0 bash -c "echo 200000 >/sys/class/net/sw0p0/gro_flush_timeout"
+	out=$(mktemp)
+	in_h 0 $FRAMES receive 10.0.0.1 5009 >"$out" 2>&1 &
+	pid=$!
+	lab_wait 10 in_h 0 ss -Hltn 'sport = 5009'
+	sum=$(in_h 1 timeout 60 $FRAMES send 10.0.0.1 5009 2000000 &
+		sleep 0.005
+		ip -n h0 addr del 10.0.0.1/24 dev sw0p0
+		sleep 0.02
+		ip -n h0 addr add 10.0.0.1/24 dev sw0p0
+		wait)
+	wait $pid
+	is "some packets were sent again" \
+		"$(in_h 1 nstat -asz TcpRetransSegs | awk '/Tcp/ { print $2 }')" \
+		-gt 0
+	if [[ -n $sum && $(cat "$out") == "$sum" ]]; then
+		tap_ok "what was sent again is what was sent"
+	else
+		tap_fail "what was sent again is what was sent" \
+			"sent $sum, received $(cat "$out")"
+	fi
+	rm -f "$out"
+	in_h 0 bash -c "echo 0 >/sys/class/net/sw0p0/gro_flush_timeout"
+}
+
 addresses() {
 	part "addresses"
 	in_h 0 ip neigh replace 10.0.0.99 lladdr 02:00:00:00:99:99 dev sw0p0
@@ -477,6 +507,7 @@ main() {
 	mkdir $CFG/sw0/port0
 	lossless
 	addresses
+	gro
 	tap_run "the star goes" down sw0
 	headroom
 	host_mode
