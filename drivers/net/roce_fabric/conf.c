@@ -6,6 +6,7 @@
  */
 #include <linux/bitops.h>
 #include <linux/errno.h>
+#include <linux/limits.h>
 #include <linux/string.h>
 #include "conf.h"
 #include "mmu.h"
@@ -57,11 +58,26 @@ void fabric_conf_default(struct fabric_conf *conf)
 	for (i = 0; i < FABRIC_PORTS_MAX; i++) {
 		conf->port[i].rate_mbps = 10000;
 		conf->port[i].delay_ns = 1000;
+		conf->port[i].back_ns = FABRIC_DELAY_SAME;
 		for (prio = 0; prio < FABRIC_PRIOS; prio++)
 			conf_default_prio(&conf->port[i].prio[prio], prio);
 	}
 }
 ROCEV2_EXPORT_FOR_TEST(fabric_conf_default);
+
+/**
+ * fabric_conf_way() - propagation there and back
+ * @port: settings of the port
+ *
+ * Context: any; pure. Return: ns.
+ */
+u64 fabric_conf_way(const struct fabric_conf_port *port)
+{
+	u32 back = port->back_ns == FABRIC_DELAY_SAME ? port->delay_ns :
+							port->back_ns;
+
+	return (u64)port->delay_ns + back;
+}
 
 /**
  * fabric_conf_headroom() - headroom of one (port, priority)
@@ -78,7 +94,8 @@ u32 fabric_conf_headroom(const struct fabric_conf *conf, u32 port, u8 prio)
 	if (!(conf->pfc_mask & BIT(prio)))
 		return 0;
 	return p->prio[prio].headroom ?:
-		fabric_mmu_headroom_bound(conf->mtu, p->rate_mbps, p->delay_ns);
+		fabric_mmu_headroom_bound(conf->mtu, p->rate_mbps,
+					  fabric_conf_way(p));
 }
 ROCEV2_EXPORT_FOR_TEST(fabric_conf_headroom);
 

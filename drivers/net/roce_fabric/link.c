@@ -176,19 +176,25 @@ ROCEV2_EXPORT_FOR_TEST(fabric_dir_init);
  * @dir: the direction
  * @mbps: Mb/s, not 0
  * @delay_ns: propagation
+ * @now: ns
  *
  * For frames that begin from now on. Context: fabric_lock, or before anybody
  * knows the direction.
  */
-void fabric_dir_rate(struct fabric_dir *dir, u32 mbps, u32 delay_ns)
+void fabric_dir_rate(struct fabric_dir *dir, u32 mbps, u32 delay_ns, u64 now)
 {
-	if (dir->rate_mbps != mbps) {
-		/* the rest was in parts of the old rate */
-		dir->free_ns = link_free(dir);
-		dir->free_rem = 0;
-		dir->rate_mbps = mbps;
-	}
 	dir->delay_ns = delay_ns;
+	if (dir->rate_mbps == mbps)
+		return;
+	/* the rest was in parts of the old rate */
+	dir->free_ns = link_free(dir);
+	dir->free_rem = 0;
+	dir->rate_mbps = mbps;
+	if (!dir->xoff.on)
+		return;
+	/* a pause on its way may be shorter there than was reckoned here */
+	dir->xoff.refresh = min(dir->xoff.refresh, now);
+	link_arm(dir, now);
 }
 
 /**

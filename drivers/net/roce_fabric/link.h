@@ -75,7 +75,7 @@ struct fabric_dir {
 };
 
 void fabric_dir_init(struct fabric_dir *dir, const struct fabric_dir_ops *ops);
-void fabric_dir_rate(struct fabric_dir *dir, u32 mbps, u32 delay_ns);
+void fabric_dir_rate(struct fabric_dir *dir, u32 mbps, u32 delay_ns, u64 now);
 void fabric_dir_clear(struct fabric_dir *dir, struct sk_buff_head *list);
 void fabric_dir_queue(struct fabric_dir *dir, struct sk_buff *skb, u64 now);
 void fabric_dir_control(struct fabric_dir *dir, struct sk_buff *skb, u64 now);

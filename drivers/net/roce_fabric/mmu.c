@@ -122,7 +122,7 @@ ROCEV2_EXPORT_FOR_TEST(fabric_mmu_release);
  * fabric_mmu_headroom_bound() - the least headroom with which nothing is lost
  * @mtu: largest payload of a frame, bytes
  * @rate_mbps: of the link, both ways, Mb/s
- * @delay_ns: propagation, one way, ns
+ * @way_ns: propagation, there and back, ns
  *
  * For the fabric's own switches and NICs; Documentation/fabric.rst derives
  * it. The frame that crosses the threshold is in the headroom whole. PFC then
@@ -135,13 +135,13 @@ ROCEV2_EXPORT_FOR_TEST(fabric_mmu_release);
  *
  * Context: any; pure. Return: bytes.
  */
-u32 fabric_mmu_headroom_bound(u32 mtu, u32 rate_mbps, u32 delay_ns)
+u32 fabric_mmu_headroom_bound(u32 mtu, u32 rate_mbps, u64 way_ns)
 {
 	const u32 frame = mtu + FABRIC_FRAME_EXTRA;
 	const u32 wire = fabric_wire_bytes(frame);
 	const u32 pfc = fabric_wire_bytes(sizeof(struct rocev2_pfc_frame));
 	/* 1 Mb/s for 1 ns is 1/8000 of a byte */
-	const u64 ns = 2ULL * delay_ns + 1 +
+	const u64 ns = way_ns + 1 +
 		       DIV_ROUND_UP_ULL((wire + pfc) * 8000ULL, rate_mbps);
 	/* less than this, all but the last frame */
 	u64 window = DIV_ROUND_UP_ULL(ns * rate_mbps, 8000) - 1;

@@ -352,7 +352,7 @@ static void nic_setup(struct fabric_nic *nic, const struct fabric_conf *conf)
 			     conf->mtu + FABRIC_FRAME_EXTRA);
 	nic_set_address(nic);
 	fabric_nic_dcb_init(nic);
-	fabric_nic_apply(nic, conf);
+	fabric_nic_apply(nic, conf, 0);
 }
 
 /**
@@ -395,14 +395,16 @@ struct fabric_nic *fabric_nic_create(struct fabric_port *port,
  * fabric_nic_apply() - settings that may change while it lives
  * @nic: the NIC
  * @conf: the switch's settings
+ * @now: ns
  *
  * Context: fabric_lock, or before anybody knows the NIC.
  */
-void fabric_nic_apply(struct fabric_nic *nic, const struct fabric_conf *conf)
+void fabric_nic_apply(struct fabric_nic *nic, const struct fabric_conf *conf,
+		      u64 now)
 {
 	const struct fabric_conf_port *p = &conf->port[nic->port->id];
 
-	fabric_dir_rate(&nic->tx, p->rate_mbps, p->delay_ns);
+	fabric_dir_rate(&nic->tx, p->rate_mbps, p->delay_ns, now);
 	nic->tx.quanta = conf->pause_quanta;
 	nic->limit = conf->nic_bytes;
 }

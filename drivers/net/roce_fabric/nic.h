@@ -64,7 +64,8 @@ static inline bool fabric_nic_is_up(const struct fabric_nic *nic)
 struct fabric_nic *fabric_nic_create(struct fabric_port *port,
 				     struct net *net,
 				     const struct fabric_conf *conf);
-void fabric_nic_apply(struct fabric_nic *nic, const struct fabric_conf *conf);
+void fabric_nic_apply(struct fabric_nic *nic, const struct fabric_conf *conf,
+		      u64 now);
 void fabric_nic_arrive(struct fabric_nic *nic, struct sk_buff *skb, u64 now);
 void fabric_nic_rx(struct sk_buff *skb);
 void fabric_nic_announce(struct fabric_nic *nic);

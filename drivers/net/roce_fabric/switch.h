@@ -28,6 +28,7 @@ struct net;
 /* One priority of one port, towards the switch */
 struct fabric_in {
 	struct fabric_mmu_parms parms;
+	u32 headroom;		/* what parms will have, once settled */
 	struct fabric_mmu_in mmu;
 	u64 packets;
 	u64 bytes;
@@ -54,6 +55,8 @@ struct fabric_port {
 	struct fabric_nic *nic;	/* this, */
 	struct fabric_port *peer;	/* or this, or neither */
 	struct fabric_dir dir;	/* out of the switch */
+	u64 way_ns;		/* there and back */
+	u64 settled;		/* when what was on the old wire has come */
 	struct fabric_in in[FABRIC_PRIOS];
 	struct fabric_out out[FABRIC_PRIOS];
 	u64 control_bad;	/* MAC control that is no PFC */
@@ -80,6 +83,8 @@ struct fabric_switch {
 	u32 frame_max;		/* bytes */
 	u32 seed;
 	struct dentry *debugfs;
+	/* as files have them; fabric_mutex */
+	struct fabric_conf *conf;
 
 	/* settings that may change */
 	bool mark_enqueue;
@@ -87,6 +92,8 @@ struct fabric_switch {
 	u8 dscp2prio[FABRIC_DSCPS];
 	struct fabric_watchdog_parms watchdog;
 
+	u64 buffer_bytes;
+	struct fabric_event settle_ev;
 	struct fabric_mmu_pool pool;
 	u64 pool_peak;
 	struct rnd_state random;
@@ -116,7 +123,7 @@ void fabric_switch_port_down(struct fabric_port *port,
 
 /* switch_life.c */
 struct fabric_switch *fabric_switch_create(const char *name, struct net *net,
-					   const struct fabric_conf *conf,
+					   struct fabric_conf *conf,
 					   const unsigned long *trunks);
 void fabric_switch_apply(struct fabric_switch *sw,
 			 const struct fabric_conf *conf);

@@ -95,6 +95,21 @@ static void topo_reset(struct sk_buff_head *list)
 	}
 }
 
+/* Every way in is as long as the other end, if there is one, says */
+static void topo_lengths(void)
+{
+	struct fabric_switch *sw;
+	int i;
+
+	for (i = 0; i < FABRIC_SWITCHES_MAX; i++) {
+		sw = fabric_switches[i];
+		if (!sw)
+			continue;
+		fabric_topo_ways(sw->name, sw->conf);
+		fabric_switch_apply(sw, sw->conf);
+	}
+}
+
 static void topo_tree(struct sk_buff_head *list)
 {
 	struct fabric_port *a, *b;
@@ -177,6 +192,7 @@ void fabric_topo_update(struct sk_buff_head *list)
 	lockdep_assert_held(&fabric_mutex);
 	fabric_lock_held();
 	topo_reset(list);
+	topo_lengths();
 	topo_tree(list);
 	for (dst = 0; dst < FABRIC_SWITCHES_MAX; dst++) {
 		if (!fabric_switches[dst])
@@ -236,13 +252,91 @@ void fabric_topo_ports(const char *name, unsigned long *ports)
 				__set_bit(t->end[i].port, ports);
 }
 
+/* Settings of the other end of a port's trunk, if that is live */
+static struct fabric_conf_port *topo_far(const char *name, u32 port,
+					 struct fabric_switch **sw)
+{
+	const struct fabric_trunk *t;
+	struct fabric_port *far;
+	int i;
+
+	list_for_each_entry(t, &topo_trunks, list) {
+		for (i = 0; i < 2; i++) {
+			if (t->end[i].port != port ||
+			    strcmp(t->end[i].name, name))
+				continue;
+			far = topo_port(&t->end[!i]);
+			if (!far)
+				return NULL;
+			*sw = far->sw;
+			return &far->sw->conf->port[far->id];
+		}
+	}
+	return NULL;
+}
+
+/**
+ * fabric_topo_ways() - how long the way in is by each of a switch's trunks
+ * @name: of the switch
+ * @conf: its settings; what the other ends say is put into them
+ *
+ * Context: fabric_mutex.
+ */
+void fabric_topo_ways(const char *name, struct fabric_conf *conf)
+{
+	const struct fabric_conf_port *far;
+	struct fabric_switch *sw;
+	u32 i;
+
+	lockdep_assert_held(&fabric_mutex);
+	for (i = 0; i < FABRIC_PORTS_MAX; i++) {
+		far = topo_far(name, i, &sw);
+		conf->port[i].back_ns = far ? far->delay_ns : FABRIC_DELAY_SAME;
+	}
+}
+
+/* May the switches at the other ends have the ways that follow? */
+static int topo_check_far(const char *name, const struct fabric_conf *conf,
+			  const char **why)
+{
+	struct fabric_conf_port *far;
+	struct fabric_switch *sw;
+	int err = 0;
+	u32 i;
+
+	for (i = 0; i < conf->ports; i++) {
+		far = topo_far(name, i, &sw);
+		if (far && far->rate_mbps != conf->port[i].rate_mbps) {
+			*why = "the two ends of a trunk have different rates";
+			return -EDOM;
+		}
+	}
+	/* first all of them: one switch may have several */
+	for (i = 0; i < conf->ports; i++) {
+		far = topo_far(name, i, &sw);
+		if (far)
+			far->back_ns = conf->port[i].delay_ns;
+	}
+	for (i = 0; i < conf->ports && !err; i++)
+		if (topo_far(name, i, &sw))
+			err = fabric_conf_check(sw->conf, why);
+	for (i = 0; i < conf->ports && err; i++)
+		if (topo_far(name, i, &sw))
+			fabric_topo_ways(sw->name, sw->conf);
+	return err;
+}
+
 /**
  * fabric_topo_check() - do a switch's trunks fit its settings?
  * @name: of the switch
  * @conf: its settings
  * @why: set to a sentence for the log when not
  *
- * Context: fabric_mutex. Return: 0; -ENXIO a trunk names a port it has not.
+ * If so, fabric_topo_apply() is to follow when the switch has them.
+ *
+ * Context: fabric_mutex. Return: 0; -ENXIO a trunk names a port it has not;
+ * -EDOM the other end of one has another rate; what fabric_conf_check() says
+ * of the switch there with the way that this one makes.
  */
 int fabric_topo_check(const char *name, const struct fabric_conf *conf,
 		      const char **why)
@@ -252,9 +346,27 @@ int fabric_topo_check(const char *name, const struct fabric_conf *conf,
 	fabric_topo_ports(name, ports);
 	if (find_last_bit(ports, FABRIC_PORTS_MAX) < conf->ports ||
 	    bitmap_empty(ports, FABRIC_PORTS_MAX))
-		return 0;
+		return topo_check_far(name, conf, why);
 	*why = "a trunk names a port that the switch does not have";
 	return -ENXIO;
+}
+
+/**
+ * fabric_topo_apply() - a switch has new settings: so have its neighbours
+ * @sw: the switch
+ *
+ * Context: fabric_mutex and fabric_lock.
+ */
+void fabric_topo_apply(const struct fabric_switch *sw)
+{
+	struct fabric_port *peer;
+	u32 i;
+
+	for (i = 0; i < sw->ports; i++) {
+		peer = sw->port[i].peer;
+		if (peer)
+			fabric_switch_apply(peer->sw, peer->sw->conf);
+	}
 }
 
 /**

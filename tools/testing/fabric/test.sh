@@ -366,6 +366,78 @@ host_mode() {
 	tap_run "host mode goes" down sw0
 }
 
+# two_switches RATE_B DELAY_B: swa and swb, joined, with a host each.
+two_switches() {
+	local sw
+	for sw in swa swb; do
+		mkdir "$CFG/$sw" "$CFG/$sw/port1" &&
+			set_all $sw ports 2 rate_mbps 1000 || return 1
+		set_all $sw/prio3 xoff_mode static xoff_bytes 50000
+	done
+	set_all swb/port1 rate_mbps "$1" delay_ns "$2" || return 1
+	mkdir $CFG/trunks/t && echo swa:1 >$CFG/trunks/t/a &&
+		echo swb:1 >$CFG/trunks/t/b && write swa/live 1
+}
+
+# A trunk has one rate; its two ways may be of different length.
+trunk_ends() {
+	part "the ends of a trunk"
+	two_switches 2000 1000
+	refused "two rates" "domain" write swb/live 1
+	write swb/port1/rate_mbps 1000
+	# a millisecond: 125,000 bytes are on their way to swa
+	write swb/port1/delay_ns 1000000
+	write swa/buffer_bytes 130000
+	refused "a way that the other end has no headroom for" \
+		"No space left" write swb/live 1
+	write swa/buffer_bytes 12000000
+	tap_run "the two are joined" write swb/live 1
+	host 0 swap0
+	host 1 swbp0
+	refused "another rate while both are live" "domain" \
+		write swa/port1/rate_mbps 2000
+	in_h 1 ping -q -c 1 10.0.0.1 >/dev/null
+	in_h 0 $FRAMES pause swap0 3 65535
+	sleep 0.001
+	in_h 1 $FRAMES datagrams 10.0.0.1 40 4000 104
+	sleep 0.01
+	is "the longer way fills the headroom" \
+		"$(counter swa 1 3 headroom_peak)" -gt 100000
+	is "which is there" "$(counter swa 1 3 drop_headroom_full)" -eq 0
+	sleep 0.1
+	# longer still, while both live
+	write swb/port1/delay_ns 1500000
+	is "it follows" "$(counter swa 1 3 headroom_size)" -gt 187500
+	tap_run "they go" down swb
+	sleep 0.01
+	is "and what is needed alone is left" \
+		"$(counter swa 1 3 headroom_size)" -lt 20000
+	down swa
+	rmdir $CFG/trunks/t
+}
+
+# A cable is changed for a shorter one: what is in the old one still comes.
+rewired() {
+	[[ $TIME_TRAVEL == 1 ]] || return 0
+	part "a shorter cable"
+	star 2 rate_mbps 1000 delay_ns 1000000
+	set_all sw0/prio3 xoff_mode static xoff_bytes 50000
+	in_h 1 ping -q -c 1 10.0.0.1 >/dev/null
+	in_h 0 $FRAMES pause sw0p0 3 65535
+	sleep 0.002
+	in_h 1 $FRAMES datagrams 10.0.0.1 40 4000 104
+	write sw0/delay_ns 1000
+	sleep 0.01
+	is "nothing in the old one is lost" \
+		"$(counter sw0 1 3 drop_headroom_full)" -eq 0
+	is "which was more than the new one's headroom" \
+		"$(counter sw0 1 3 headroom_peak)" -gt 20000
+	is "and that is what there is now" \
+		"$(counter sw0 1 3 headroom_size)" -lt 20000
+	sleep 0.1
+	down sw0
+}
+
 # leaf_spine: two leaves with two hosts, two spines, all joined.
 leaf_spine() {
 	local leaf spine t
@@ -510,6 +582,8 @@ main() {
 	gro
 	tap_run "the star goes" down sw0
 	headroom
+	trunk_ends
+	rewired
 	host_mode
 	trunks
 	endings

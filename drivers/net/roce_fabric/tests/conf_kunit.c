@@ -58,9 +58,34 @@ static void conf_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fabric_conf_check(conf, &why), -EDOM);
 }
 
+/*
+ * What comes in by a trunk has the other end's delay, what goes out has ours.
+ * 10 Gb/s: 1.25 bytes a ns. Both 1 us, or 1.4 and 0.6, are the same way.
+ */
+static void conf_trunk(struct kunit *test)
+{
+	struct fabric_conf *conf = conf_new(test);
+	u32 room = fabric_conf_headroom(conf, 0, 3);
+
+	conf->port[0].back_ns = 1000;
+	KUNIT_EXPECT_EQ(test, fabric_conf_headroom(conf, 0, 3), room);
+	conf->port[0].back_ns = 1400;
+	conf->port[0].delay_ns = 600;
+	KUNIT_EXPECT_EQ(test, fabric_conf_headroom(conf, 0, 3), room);
+	/* 4242 * 16 / 1.25 ns more: 16 frames more */
+	conf->port[0].back_ns = 1400 + 3393 * 16 + 10;
+	KUNIT_EXPECT_GE(test, fabric_conf_headroom(conf, 0, 3),
+			room + 16 * 4218);
+	KUNIT_EXPECT_LE(test, fabric_conf_headroom(conf, 0, 3),
+			room + 16 * 4218 + 13);
+	/* at other ports nothing has changed */
+	KUNIT_EXPECT_EQ(test, fabric_conf_headroom(conf, 1, 3), room);
+}
+
 static struct kunit_case conf_cases[] = {
 	KUNIT_CASE(conf_defaults),
 	KUNIT_CASE(conf_refused),
+	KUNIT_CASE(conf_trunk),
 	{}
 };
 

@@ -134,7 +134,7 @@ static void mmu_lossy(struct kunit *test)
  */
 static void mmu_headroom(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, fabric_mmu_headroom_bound(1500, 40000, 1000),
+	KUNIT_EXPECT_EQ(test, fabric_mmu_headroom_bound(1500, 40000, 2000),
 			14478U);
 	/* no way at all: less than 327 ns, one frame and 92 - 24 bytes */
 	KUNIT_EXPECT_EQ(test, fabric_mmu_headroom_bound(1500, 40000, 0),
