@@ -7,7 +7,10 @@
 #include <linux/bitops.h>
 #include <linux/errno.h>
 #include <linux/limits.h>
+#include <linux/math.h>
+#include <linux/math64.h>
 #include <linux/string.h>
+#include <rocev2/pfc.h>
 #include "conf.h"
 #include "mmu.h"
 #include "testing.h"
@@ -137,6 +140,39 @@ static int conf_check_prio(const struct fabric_conf_prio *p, bool lossless,
 	return 0;
 }
 
+/*
+ * A pause is said again when half of it is over, but behind a frame that has
+ * just begun; the other end must hear it before it goes on. 2 ns are for
+ * events being at whole ones.
+ */
+static bool conf_pause_lasts(const struct fabric_conf *conf, u32 port)
+{
+	const u32 mbps = conf->port[port].rate_mbps;
+	u32 bytes = fabric_wire_bytes(conf->mtu + FABRIC_FRAME_EXTRA) +
+		    fabric_wire_bytes(sizeof(struct rocev2_pfc_frame));
+
+	return rocev2_pfc_quanta_ns(conf->pause_quanta, mbps) / 2 >=
+	       DIV_ROUND_UP_ULL(bytes * 8000ULL, mbps) + 2;
+}
+
+static int conf_check_port(const struct fabric_conf *conf, u32 port, u64 pool,
+			   const char **why)
+{
+	int prio, err;
+
+	if (conf->pfc_mask && !conf_pause_lasts(conf, port)) {
+		*why = "half of pause_quanta is less than a frame and a PFC frame take";
+		return -EDOM;
+	}
+	for (prio = 0; prio < FABRIC_PRIOS; prio++) {
+		err = conf_check_prio(&conf->port[port].prio[prio],
+				      conf->pfc_mask & BIT(prio), pool, why);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
 /**
  * fabric_conf_check() - can these settings work together?
  * @conf: the settings, each in its own range
@@ -144,14 +180,15 @@ static int conf_check_prio(const struct fabric_conf_prio *p, bool lossless,
  *
  * Context: any; pure. Return: 0; -ERANGE no ports; -ENOSPC the headroom does
  * not fit into the buffer, or leaves less than a frame; -ENOBUFS a threshold
- * does not fit; -EDOM two thresholds contradict each other.
+ * does not fit; -EDOM two thresholds contradict each other, or a pause ends
+ * before it can be said again.
  */
 int fabric_conf_check(const struct fabric_conf *conf, const char **why)
 {
 	const u64 reserved = fabric_conf_reserved(conf);
 	u64 pool;
-	u32 i, prio;
 	int err;
+	u32 i;
 
 	if (!conf->ports) {
 		*why = "a switch needs ports";
@@ -163,13 +200,9 @@ int fabric_conf_check(const struct fabric_conf *conf, const char **why)
 	}
 	pool = conf->buffer_bytes - reserved;
 	for (i = 0; i < conf->ports; i++) {
-		for (prio = 0; prio < FABRIC_PRIOS; prio++) {
-			err = conf_check_prio(&conf->port[i].prio[prio],
-					      conf->pfc_mask & BIT(prio), pool,
-					      why);
-			if (err)
-				return err;
-		}
+		err = conf_check_port(conf, i, pool, why);
+		if (err)
+			return err;
 	}
 	return 0;
 }

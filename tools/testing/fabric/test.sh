@@ -515,6 +515,10 @@ refusals() {
 	mkdir $CFG/trunks/x
 	write trunks/x/a sw1:0
 	refused "a loop without a trunk" "symbolic links" write trunks/x/b sw1:1
+	write sw1/pause_quanta 100
+	refused "pauses shorter than a frame and its refresh" "domain" \
+		write sw1/live 1
+	write sw1/pause_quanta 65535
 	refused "no end of a trunk" "Invalid argument" write trunks/x/b sw1
 	write trunks/x/a sw1:9
 	refused "a trunk at no port" "No such device or address" \

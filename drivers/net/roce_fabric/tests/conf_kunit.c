@@ -59,6 +59,35 @@ static void conf_refused(struct kunit *test)
 }
 
 /*
+ * A pause is said again after half of its time, and may wait for a frame that
+ * has just begun. MTU 4200: 4242 byte times on the wire, and PFC takes 84.
+ */
+static void conf_pause(struct kunit *test)
+{
+	struct fabric_conf *conf = conf_new(test);
+	const char *why = NULL;
+
+	/* 10 Gb/s: 3460.8 ns. Of 136 quanta half is 3481.6, of 135 3456 */
+	conf->pause_quanta = 136;
+	KUNIT_EXPECT_EQ(test, fabric_conf_check(conf, &why), 0);
+	conf->pause_quanta = 135;
+	KUNIT_EXPECT_EQ(test, fabric_conf_check(conf, &why), -EDOM);
+	KUNIT_EXPECT_NOT_NULL(test, why);
+	conf->pause_quanta = 1;
+	KUNIT_EXPECT_EQ(test, fabric_conf_check(conf, &why), -EDOM);
+	/* nothing is paused, so nothing is said again */
+	conf->pfc_mask = 0;
+	KUNIT_EXPECT_EQ(test, fabric_conf_check(conf, &why), 0);
+	/* MTU 1500: 1542 + 84 are 1300.8 ns; 51 * 25.6 are 1305.6 */
+	fabric_conf_default(conf);
+	conf->mtu = 1500;
+	conf->pause_quanta = 51;
+	KUNIT_EXPECT_EQ(test, fabric_conf_check(conf, &why), 0);
+	conf->pause_quanta = 50;
+	KUNIT_EXPECT_EQ(test, fabric_conf_check(conf, &why), -EDOM);
+}
+
+/*
  * What comes in by a trunk has the other end's delay, what goes out has ours.
  * 10 Gb/s: 1.25 bytes a ns. Both 1 us, or 1.4 and 0.6, are the same way.
  */
@@ -85,6 +114,7 @@ static void conf_trunk(struct kunit *test)
 static struct kunit_case conf_cases[] = {
 	KUNIT_CASE(conf_defaults),
 	KUNIT_CASE(conf_refused),
+	KUNIT_CASE(conf_pause),
 	KUNIT_CASE(conf_trunk),
 	{}
 };
