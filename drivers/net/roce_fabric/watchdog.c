@@ -11,6 +11,7 @@
 #include <linux/minmax.h>
 #include <linux/printk.h>
 #include "switch.h"
+#include "testing.h"
 
 static void watchdog_begin(struct fabric_port *port, u8 prio, u64 now)
 {
@@ -95,12 +96,17 @@ static void watchdog_event(struct fabric_event *ev, u64 now)
  */
 void fabric_watchdog_kick(struct fabric_switch *sw, u64 now)
 {
+	struct timerqueue_node *node = &sw->watchdog_ev.node;
+	u64 at = now + sw->watchdog.detect_ns;
+
 	fabric_lock_held();
-	if (sw->watchdog.action != FABRIC_WATCHDOG_OFF &&
-	    !timerqueue_node_queued(&sw->watchdog_ev.node))
-		fabric_event_set(&sw->watchdog_ev,
-				 now + sw->watchdog.detect_ns);
+	if (sw->watchdog.action == FABRIC_WATCHDOG_OFF)
+		return;
+	/* it may be waiting for the end of another queue's storm */
+	if (!timerqueue_node_queued(node) || node->expires > at)
+		fabric_event_set(&sw->watchdog_ev, at);
 }
+ROCEV2_EXPORT_FOR_TEST(fabric_watchdog_kick);
 
 /**
  * fabric_watchdog_init() - nothing is paused yet
@@ -110,3 +116,4 @@ void fabric_watchdog_init(struct fabric_switch *sw)
 {
 	fabric_event_init(&sw->watchdog_ev, watchdog_event);
 }
+ROCEV2_EXPORT_FOR_TEST(fabric_watchdog_init);
