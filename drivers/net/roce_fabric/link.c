@@ -92,8 +92,7 @@ static void link_send_pfc(struct fabric_dir *dir, u64 now)
 	skb = alloc_skb(NET_SKB_PAD + sizeof(*f), GFP_ATOMIC);
 	if (!skb) {
 		dir->ctl_failed++;
-		dir->xoff.dirty = 0;
-		dir->xoff.refresh = now + LINK_RETRY_NS;
+		fabric_xoff_defer(&dir->xoff, now + LINK_RETRY_NS);
 		return;
 	}
 	skb_reserve(skb, NET_SKB_PAD);
@@ -220,6 +219,7 @@ void fabric_dir_clear(struct fabric_dir *dir, struct sk_buff_head *list)
 	skb_queue_splice_tail_init(&dir->wire, list);
 	dir->backlog = 0;
 	dir->xoff.dirty = 0;
+	dir->xoff.defer = 0;
 	fabric_pause_clear(&dir->pause, 0xff, now);
 	memset(&dir->sched, 0, sizeof(dir->sched));
 }
