@@ -65,8 +65,12 @@ static u64 link_next(const struct fabric_dir *dir)
 
 static void link_arm(struct fabric_dir *dir, u64 now)
 {
+	struct timerqueue_node *node = &dir->ev.node;
 	u64 next = link_next(dir);
 
+	/* what is overdue stays so, whoever comes from outside meanwhile */
+	if (timerqueue_node_queued(node))
+		now = min_t(u64, now, node->expires);
 	fabric_event_set(&dir->ev, next == U64_MAX ? next : max(next, now));
 }
 
@@ -238,6 +242,9 @@ void fabric_dir_queue(struct fabric_dir *dir, struct sk_buff *skb, u64 now)
 	const u8 prio = FABRIC_CB(skb)->prio;
 
 	fabric_lock_held();
+	/* overdue or not, it does not begin before it is here */
+	if (!dir->backlog)
+		link_begin(dir, now);
 	__skb_queue_tail(&dir->queue[prio], skb);
 	dir->queue_bytes[prio] += FABRIC_CB(skb)->len;
 	if (dir->backlog & BIT(prio))

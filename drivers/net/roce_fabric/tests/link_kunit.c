@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A direction of a link, its events worked off by hand: how long frames take.
- * The lock is held throughout, so that the engine
+ * A direction of a link, its events worked off by hand: how long frames take,
+ * and what is not put off. The lock is held throughout, so that the engine
  * has nothing to do with it.
  */
 #include <linux/skbuff.h>
@@ -79,6 +79,17 @@ static void link_run(struct link_test *t)
 	}
 }
 
+static void link_purge(struct link_test *t)
+{
+	struct sk_buff_head list;
+	struct sk_buff *skb;
+
+	__skb_queue_head_init(&list);
+	fabric_dir_clear(&t->dir, &list);
+	while ((skb = __skb_dequeue(&list)))
+		kfree_skb(skb);
+}
+
 /* N frames one after the other take N times their bits by the rate */
 static void link_exact(struct kunit *test)
 {
@@ -138,9 +149,53 @@ static void link_idle(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->last - start, 15ULL);
 }
 
+/* A timer is late, and meanwhile a host sends: what was due stays due */
+static void link_overdue(struct kunit *test)
+{
+	struct link_test *t = link_new(test, 10000);
+	u64 start, due;
+
+	t->dir.delay_ns = 1000;
+	spin_lock_bh(&fabric_lock);
+	start = fabric_engine_now() + LINK_LATER;
+	link_frames(test, t, 1000, 1, start);
+	/* it begins; the next is its arrival */
+	fabric_event_cancel(&t->dir.ev);
+	t->dir.ev.fn(&t->dir.ev, start);
+	due = t->dir.ev.node.expires;
+	link_frames(test, t, 1000, 1, due + 500);
+	KUNIT_EXPECT_EQ(test, t->dir.ev.node.expires, due);
+	link_run(t);
+	spin_unlock_bh(&fabric_lock);
+	/* 1024 bytes are 819.2 ns */
+	KUNIT_EXPECT_EQ(test, t->first - start, 1820ULL);
+	/* but what came at 500 later did not begin before that */
+	KUNIT_EXPECT_EQ(test, t->last - start, 1820ULL + 500 + 1820);
+}
+
+/* Nor is it put off when more is already waiting */
+static void link_overdue_busy(struct kunit *test)
+{
+	struct link_test *t = link_new(test, 10000);
+	u64 start, due;
+
+	spin_lock_bh(&fabric_lock);
+	start = fabric_engine_now() + LINK_LATER;
+	link_frames(test, t, 1000, 2, start);
+	fabric_event_cancel(&t->dir.ev);
+	t->dir.ev.fn(&t->dir.ev, start);
+	due = t->dir.ev.node.expires;
+	fabric_dir_xoff(&t->dir, 3, true, due + 500);
+	KUNIT_EXPECT_EQ(test, t->dir.ev.node.expires, due);
+	link_purge(t);
+	spin_unlock_bh(&fabric_lock);
+}
+
 static struct kunit_case link_cases[] = {
 	KUNIT_CASE(link_exact),
 	KUNIT_CASE(link_idle),
+	KUNIT_CASE(link_overdue),
+	KUNIT_CASE(link_overdue_busy),
 	{}
 };
 
