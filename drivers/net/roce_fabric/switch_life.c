@@ -184,6 +184,7 @@ static struct fabric_switch *life_alloc(const char *name, u8 id,
 		return NULL;
 	strscpy(sw->name, name, sizeof(sw->name));
 	sw->id = id;
+	sw->component = id;
 	sw->ports = conf->ports;
 	sw->pfc_mask = conf->pfc_mask;
 	sw->flood_prio = sw->pfc_mask == 0xff ? -1 : ffs(~sw->pfc_mask) - 1;

@@ -168,14 +168,35 @@ static void topo_hops(struct fabric_switch *sw, u8 dst, const u8 *dist)
 	}
 }
 
-/* NICs tell their addresses anew */
+/* Are switches of one component now that were of two? */
+static bool topo_has_joined(const u8 *before)
+{
+	const struct fabric_switch *a, *b;
+	int i, j;
+
+	for (i = 0; i < FABRIC_SWITCHES_MAX; i++) {
+		for (j = 0; j < i; j++) {
+			a = fabric_switches[i];
+			b = fabric_switches[j];
+			if (a && b && a->component == b->component &&
+			    before[i] != before[j])
+				return true;
+		}
+	}
+	return false;
+}
+
+/* NICs tell their addresses anew where those are not known any more */
 static void topo_relearn(const struct fabric_switch *sw)
 {
+	const struct fabric_nic *nic;
 	u32 p;
 
-	for (p = 0; p < sw->ports; p++)
-		if (sw->port[p].nic)
+	for (p = 0; p < sw->ports; p++) {
+		nic = sw->port[p].nic;
+		if (nic && !fabric_fdb_find(sw->component, nic->dev->dev_addr))
 			fabric_nic_announce(sw->port[p].nic);
+	}
 }
 
 /**
@@ -186,11 +207,14 @@ static void topo_relearn(const struct fabric_switch *sw)
  */
 void fabric_topo_update(struct sk_buff_head *list)
 {
-	u8 dist[FABRIC_SWITCHES_MAX];
+	u8 dist[FABRIC_SWITCHES_MAX], before[FABRIC_SWITCHES_MAX];
 	int i, dst;
 
 	lockdep_assert_held(&fabric_mutex);
 	fabric_lock_held();
+	for (i = 0; i < FABRIC_SWITCHES_MAX; i++)
+		before[i] = fabric_switches[i] ? fabric_switches[i]->component :
+						 0xff;
 	topo_reset(list);
 	topo_lengths();
 	topo_tree(list);
@@ -202,7 +226,8 @@ void fabric_topo_update(struct sk_buff_head *list)
 			if (fabric_switches[i])
 				topo_hops(fabric_switches[i], dst, dist);
 	}
-	fabric_fdb_flush();
+	if (topo_has_joined(before))
+		fabric_fdb_settle();
 	for (i = 0; i < FABRIC_SWITCHES_MAX; i++)
 		if (fabric_switches[i])
 			topo_relearn(fabric_switches[i]);

@@ -7,14 +7,15 @@ usage: frames.py pause DEV PRIO QUANTA [COUNT INTERVAL_MS]
        frames.py broadcast DEV COUNT
        frames.py hear DEV SECONDS
        frames.py datagrams ADDRESS COUNT BYTES TOS
+       frames.py from DEV MAC
        frames.py send ADDRESS PORT BYTES
        frames.py receive ADDRESS PORT
 
 pause sends PFC frames, malformed four that are none, broadcast frames of an
 experimental type to everybody. hear prints the class-enable vector of the
 first PFC frame that comes up the stack, and fails if none does. datagrams
-sends UDP as fast as it goes. send and receive are the two ends of a TCP
-stream; both print its SHA-256.
+sends UDP as fast as it goes. from broadcasts a frame as if MAC had sent it.
+send and receive are the two ends of a TCP stream; both print its SHA-256.
 """
 
 import hashlib
@@ -96,6 +97,11 @@ def datagrams(address, count, size, tos):
         sock.sendto(b"\0" * int(size), (address, 9))
 
 
+def impersonate(dev, mac):
+    port(dev).send(frame(b"\xff" * 6, bytes.fromhex(mac.replace(":", "")),
+                         EXPERIMENTAL, b"hello"))
+
+
 def send(address, tcp_port, size):
     data = random.Random(1).randbytes(int(size))
     with socket.create_connection((address, int(tcp_port))) as sock:
@@ -118,8 +124,8 @@ def receive(address, tcp_port):
 
 def main():
     what = {"pause": pause, "malformed": malformed, "broadcast": broadcast,
-            "hear": hear, "datagrams": datagrams, "send": send,
-            "receive": receive}
+            "hear": hear, "datagrams": datagrams, "from": impersonate,
+            "send": send, "receive": receive}
     if len(sys.argv) < 3 or sys.argv[1] not in what:
         sys.exit(__doc__)
     what[sys.argv[1]](*sys.argv[2:])

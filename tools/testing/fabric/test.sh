@@ -337,6 +337,19 @@ addresses() {
 	in_h 0 ping -q -c 2 -i 0.2 -W 1 -Q 104 10.0.0.99 >/dev/null
 	is "an unknown address in a lossless priority" \
 		"$(counter sw0 0 3 drop_unknown_unicast)" -eq 2
+	# of a guest at host 1, say: no NIC's own
+	in_h 1 $FRAMES from sw0p1 02:00:00:00:77:77
+	in_h 0 ip neigh replace 10.0.0.77 lladdr 02:00:00:00:77:77 dev sw0p0
+	sleep 0.01
+	in_h 0 ping -q -c 1 -W 1 -Q 104 10.0.0.77 >/dev/null
+	is "one that was heard is known" \
+		"$(counter sw0 0 3 drop_unknown_unicast)" -eq 2
+	mkdir $CFG/sw9 && set_all sw9 ports 1 live 1
+	in_h 0 ping -q -c 1 -W 1 -Q 104 10.0.0.77 >/dev/null
+	rmdir $CFG/sw9
+	in_h 0 ping -q -c 1 -W 1 -Q 104 10.0.0.77 >/dev/null
+	is "and stays so when another switch comes and goes" \
+		"$(counter sw0 0 3 drop_unknown_unicast)" -eq 2
 }
 
 host_mode() {
