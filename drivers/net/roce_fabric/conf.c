@@ -180,8 +180,8 @@ static int conf_check_port(const struct fabric_conf *conf, u32 port, u64 pool,
  *
  * Context: any; pure. Return: 0; -ERANGE no ports; -ENOSPC the headroom does
  * not fit into the buffer, or leaves less than a frame; -ENOBUFS a threshold
- * does not fit; -EDOM two thresholds contradict each other, or a pause ends
- * before it can be said again.
+ * does not fit; -EDOM two thresholds contradict each other, a pause ends
+ * before it can be said again, or samples are too near each other.
  */
 int fabric_conf_check(const struct fabric_conf *conf, const char **why)
 {
@@ -193,6 +193,10 @@ int fabric_conf_check(const struct fabric_conf *conf, const char **why)
 	if (!conf->ports) {
 		*why = "a switch needs ports";
 		return -ERANGE;
+	}
+	if (conf->sample_ns && conf->sample_ns < FABRIC_SAMPLE_MIN) {
+		*why = "sample_ns is less than 1000";
+		return -EDOM;
 	}
 	if (reserved + conf->mtu + FABRIC_FRAME_EXTRA > conf->buffer_bytes) {
 		*why = "buffer_bytes is less than all headroom and a frame";

@@ -12,6 +12,7 @@
 #define FABRIC_PORTS_MAX	64u
 #define FABRIC_DSCPS		64u
 #define FABRIC_RATE_MAX		1600000u	/* Mb/s */
+#define FABRIC_SAMPLE_MIN	1000u		/* ns */
 #define FABRIC_DELAY_MAX	100000000u	/* ns */
 #define FABRIC_DELAY_SAME	U32_MAX
 #define FABRIC_MTU_MIN		68u

@@ -23,8 +23,11 @@
 #include "nic.h"
 #include "testing.h"
 
-/* Events in one go, before others get the CPU */
+/* Events, and time, in one go, before others get the CPU */
 #define ENGINE_BUDGET	20000
+#define ENGINE_SLICE	(2 * NSEC_PER_MSEC)
+/* Events before others get the lock */
+#define ENGINE_BATCH	256
 /* How long they get it, ns */
 #define ENGINE_REST	1000
 /* Senders told in one go; a frame that begins may need one */
@@ -181,18 +184,18 @@ static void engine_flush(struct sk_buff_head *delivered,
 		kfree_skb(skb);
 }
 
-/* Events up to @limit; false when there are none left */
-static bool engine_batch(u64 limit, unsigned int *budget)
+/* Some events up to @limit; false when there are none left */
+static bool engine_batch(u64 limit)
 {
+	unsigned int budget = ENGINE_BATCH;
 	struct timerqueue_node *node;
 	struct fabric_event *ev;
 
 	while ((node = timerqueue_getnext(&engine.queue))) {
 		if (node->expires > limit)
 			return false;
-		if (engine.nr_sent == ENGINE_SENT_MAX || !*budget)
+		if (engine.nr_sent == ENGINE_SENT_MAX || !budget--)
 			return true;
-		--*budget;
 		ev = container_of(node, struct fabric_event, node);
 		timerqueue_del(&engine.queue, node);
 		/* set for a time that others had already passed */
@@ -205,7 +208,7 @@ static bool engine_batch(u64 limit, unsigned int *budget)
 
 static enum hrtimer_restart engine_fire(struct hrtimer *timer)
 {
-	unsigned int budget = ENGINE_BUDGET, nr_sent;
+	unsigned int batches = ENGINE_BUDGET / ENGINE_BATCH, nr_sent;
 	u64 limit = ktime_get_ns();
 	struct sk_buff_head delivered, freed;
 	bool more;
@@ -215,14 +218,14 @@ static enum hrtimer_restart engine_fire(struct hrtimer *timer)
 	do {
 		spin_lock_bh(&fabric_lock);
 		engine.busy = true;
-		more = engine_batch(limit, &budget);
+		more = engine_batch(limit);
 		skb_queue_splice_tail_init(&engine.delivered, &delivered);
 		skb_queue_splice_tail_init(&engine.freed, &freed);
 		nr_sent = engine.nr_sent;
 		engine.nr_sent = 0;
 		spin_unlock_bh(&fabric_lock);
 		engine_flush(&delivered, &freed, nr_sent);
-	} while (more && budget);
+	} while (more && --batches && ktime_get_ns() - limit < ENGINE_SLICE);
 	spin_lock_bh(&fabric_lock);
 	engine.busy = false;
 	if (more && !engine.stopped)

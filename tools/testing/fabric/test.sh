@@ -532,6 +532,9 @@ refusals() {
 	refused "pauses shorter than a frame and its refresh" "domain" \
 		write sw1/live 1
 	write sw1/pause_quanta 65535
+	write sw1/sample_ns 1
+	refused "a sample every nanosecond" "domain" write sw1/live 1
+	write sw1/sample_ns 0
 	refused "no end of a trunk" "Invalid argument" write trunks/x/b sw1
 	write trunks/x/a sw1:9
 	refused "a trunk at no port" "No such device or address" \

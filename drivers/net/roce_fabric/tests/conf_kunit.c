@@ -87,6 +87,22 @@ static void conf_pause(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fabric_conf_check(conf, &why), -EDOM);
 }
 
+/* A period that no machine keeps up with */
+static void conf_samples(struct kunit *test)
+{
+	struct fabric_conf *conf = conf_new(test);
+	const char *why = NULL;
+
+	conf->sample_ns = 1;
+	KUNIT_EXPECT_EQ(test, fabric_conf_check(conf, &why), -EDOM);
+	conf->sample_ns = 999;
+	KUNIT_EXPECT_EQ(test, fabric_conf_check(conf, &why), -EDOM);
+	conf->sample_ns = 1000;
+	KUNIT_EXPECT_EQ(test, fabric_conf_check(conf, &why), 0);
+	conf->sample_ns = 0;
+	KUNIT_EXPECT_EQ(test, fabric_conf_check(conf, &why), 0);
+}
+
 /*
  * What comes in by a trunk has the other end's delay, what goes out has ours.
  * 10 Gb/s: 1.25 bytes a ns. Both 1 us, or 1.4 and 0.6, are the same way.
@@ -115,6 +131,7 @@ static struct kunit_case conf_cases[] = {
 	KUNIT_CASE(conf_defaults),
 	KUNIT_CASE(conf_refused),
 	KUNIT_CASE(conf_pause),
+	KUNIT_CASE(conf_samples),
 	KUNIT_CASE(conf_trunk),
 	{}
 };
