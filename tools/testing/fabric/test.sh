@@ -142,7 +142,8 @@ everybody_pings() {
 
 basics() {
 	part "a star of four"
-	tap_run "a switch with four ports" star 4 rate_mbps 1000
+	tap_run "a switch with four ports" star 4 rate_mbps 1000 \
+		dscp2prio 10:6
 	tap_run "every host reaches every host" everybody_pings
 	# Four times the way of 100 us, and (98 + 24) bytes at 1 Gb/s
 	set_all sw0 delay_ns 100000
@@ -153,6 +154,14 @@ basics() {
 		"$(rtt 0 1 -s 4000)" 1300 1312
 	set_all sw0 rate_mbps 1000
 	is "nothing was dropped" "$(drops sw0)" -eq 0
+}
+
+# queue_of_10 NAME PRIO: by which DSCP 10 leaves host 0.
+queue_of_10() {
+	local before
+	before=$(stat_of 0 sw0p0 "tx_prio$2_packets")
+	in_h 0 ping -q -c 3 -i 0.2 -Q 40 10.0.0.2 >/dev/null
+	is "$1" $(($(stat_of 0 sw0p0 "tx_prio$2_packets") - before)) -eq 3
 }
 
 tools() {
@@ -185,8 +194,21 @@ tools() {
 	in_h 0 ping -q -c 3 -i 0.2 -Q 40 10.0.0.2 >/dev/null
 	is "dcb app: DSCP 10 leaves by queue 3" \
 		"$(stat_of 0 sw0p0 tx_prio3_packets)" -eq 3
+	# adds the new one, then deletes the old
+	in_h 0 dcb app replace dev sw0p0 dscp-prio 10:2
+	queue_of_10 "dcb app replace: DSCP 10 leaves by queue 2" 2
+	in_h 0 dcb app replace dev sw0p0 dscp-prio 10:4
+	queue_of_10 "and then by queue 4" 4
 	in_h 0 dcb app flush dev sw0p0
+	queue_of_10 "dcb app flush: as the switch's table was" 6
+	# the kernel's table ends with the namespace, so does the NIC's
+	in_h 0 dcb app add dev sw0p0 dscp-prio 10:3
+	ip -n h0 link set sw0p0 netns 1
+	ip netns del h0
+	host 0 sw0p0
+	queue_of_10 "a NIC that has moved: as the switch's table was" 6
 }
+
 
 pauses() {
 	local storm pinger out
