@@ -72,6 +72,8 @@ static netdev_tx_t nic_xmit(struct sk_buff *skb, struct net_device *dev)
 	if (!pskb_may_pull(skb, ETH_HLEN) || skb_orphan_frags(skb, GFP_ATOMIC))
 		goto drop;
 	skb_tx_timestamp(skb);
+	/* it may be paused for long, and its namespace end before it does */
+	nf_reset_ct(skb);
 	fabric_parse(skb, &cb->pkt);
 	cb->len = skb->len;
 	cb->prio = prio;
@@ -334,6 +336,8 @@ static void nic_setup(struct fabric_nic *nic, const struct fabric_conf *conf)
 			NETIF_F_GRO;
 	dev->hw_features = NETIF_F_SG | NETIF_F_HW_CSUM | NETIF_F_GRO;
 	dev->vlan_features = NETIF_F_SG | NETIF_F_HW_CSUM;
+	/* something may be printed with fabric_lock held */
+	dev->priv_flags |= IFF_DISABLE_NETPOLL;
 	dev->min_mtu = FABRIC_MTU_MIN;
 	dev->max_mtu = conf->mtu;
 	dev->mtu = conf->mtu;

@@ -12,6 +12,7 @@
 #include <linux/bitmap.h>
 #include <linux/mutex.h>
 #include <linux/prandom.h>
+#include <linux/workqueue.h>
 #include "conf.h"
 #include "ecn.h"
 #include "link.h"
@@ -59,6 +60,8 @@ struct fabric_port {
 	u64 settled;		/* when what was on the old wire has come */
 	struct fabric_in in[FABRIC_PRIOS];
 	struct fabric_out out[FABRIC_PRIOS];
+	u8 say_storm;		/* storms that the log is to tell of, */
+	u8 say_over;		/* and those that are over */
 	u64 control_bad;	/* MAC control that is no PFC */
 	u64 control_link;	/* pauses of the whole link: not obeyed */
 	u64 unlearned;		/* addresses beyond what the table holds */
@@ -98,6 +101,7 @@ struct fabric_switch {
 	u64 pool_peak;
 	struct rnd_state random;
 	struct fabric_event watchdog_ev;
+	struct work_struct watchdog_say;
 	struct fabric_event sample_ev;
 	struct fabric_sampler *sampler;
 
@@ -133,6 +137,7 @@ void fabric_purge(struct sk_buff_head *list);
 
 /* watchdog.c */
 void fabric_watchdog_init(struct fabric_switch *sw);
+void fabric_watchdog_exit(struct fabric_switch *sw);
 void fabric_watchdog_kick(struct fabric_switch *sw, u64 now);
 
 #endif /* ROCE_FABRIC_SWITCH_H */

@@ -256,6 +256,7 @@ void fabric_switch_destroy(struct fabric_switch *sw)
 		free_netdev(nic->dev);
 	}
 	life_detach(sw);
+	fabric_watchdog_exit(sw);
 	fabric_sampler_free(sw);
 	kvfree(sw);
 }

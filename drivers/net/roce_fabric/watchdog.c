@@ -10,6 +10,7 @@
  */
 #include <linux/minmax.h>
 #include <linux/printk.h>
+#include <linux/workqueue.h>
 #include "switch.h"
 #include "testing.h"
 
@@ -33,8 +34,8 @@ static void watchdog_begin(struct fabric_port *port, u8 prio, u64 now)
 		}
 	}
 	fabric_dir_resume(&port->dir, BIT(prio), now);
-	pr_warn_ratelimited("%s: port %u priority %u: paused for too long, its pauses are ignored\n",
-			    sw->name, port->id, prio);
+	port->say_storm |= BIT(prio);
+	schedule_work(&sw->watchdog_say);
 }
 
 static void watchdog_end(struct fabric_port *port, u8 prio)
@@ -42,8 +43,33 @@ static void watchdog_end(struct fabric_port *port, u8 prio)
 	port->out[prio].storm = false;
 	port->out[prio].storms_over++;
 	port->dir.honour |= BIT(prio);
-	pr_info_ratelimited("%s: port %u priority %u: pauses are obeyed again\n",
-			    port->sw->name, port->id, prio);
+	port->say_over |= BIT(prio);
+	schedule_work(&port->sw->watchdog_say);
+}
+
+/* A console may be slow, and a net console's packets may come by here */
+static void watchdog_say(struct work_struct *work)
+{
+	struct fabric_switch *sw = container_of(work, struct fabric_switch,
+						watchdog_say);
+	unsigned long storm, over;
+	u32 port;
+	int prio;
+
+	for (port = 0; port < sw->ports; port++) {
+		spin_lock_bh(&fabric_lock);
+		storm = sw->port[port].say_storm;
+		over = sw->port[port].say_over;
+		sw->port[port].say_storm = 0;
+		sw->port[port].say_over = 0;
+		spin_unlock_bh(&fabric_lock);
+		for_each_set_bit(prio, &storm, FABRIC_PRIOS)
+			pr_warn_ratelimited("%s: port %u priority %d: paused for too long, its pauses are ignored\n",
+					    sw->name, port, prio);
+		for_each_set_bit(prio, &over, FABRIC_PRIOS)
+			pr_info_ratelimited("%s: port %u priority %d: pauses are obeyed again\n",
+					    sw->name, port, prio);
+	}
 }
 
 /* Look at one queue; when to look at it again */
@@ -115,5 +141,17 @@ ROCEV2_EXPORT_FOR_TEST(fabric_watchdog_kick);
 void fabric_watchdog_init(struct fabric_switch *sw)
 {
 	fabric_event_init(&sw->watchdog_ev, watchdog_event);
+	INIT_WORK(&sw->watchdog_say, watchdog_say);
 }
 ROCEV2_EXPORT_FOR_TEST(fabric_watchdog_init);
+
+/**
+ * fabric_watchdog_exit() - the switch goes; its event is cancelled
+ * @sw: the switch
+ *
+ * Context: process, without fabric_lock.
+ */
+void fabric_watchdog_exit(struct fabric_switch *sw)
+{
+	flush_work(&sw->watchdog_say);
+}
