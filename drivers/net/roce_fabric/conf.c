@@ -6,7 +6,11 @@
  */
 #include <linux/bitops.h>
 #include <linux/errno.h>
+#include <linux/limits.h>
+#include <linux/math.h>
+#include <linux/math64.h>
 #include <linux/string.h>
+#include <rocev2/pfc.h>
 #include "conf.h"
 #include "mmu.h"
 #include "testing.h"
@@ -57,11 +61,26 @@ void fabric_conf_default(struct fabric_conf *conf)
 	for (i = 0; i < FABRIC_PORTS_MAX; i++) {
 		conf->port[i].rate_mbps = 10000;
 		conf->port[i].delay_ns = 1000;
+		conf->port[i].back_ns = FABRIC_DELAY_SAME;
 		for (prio = 0; prio < FABRIC_PRIOS; prio++)
 			conf_default_prio(&conf->port[i].prio[prio], prio);
 	}
 }
 ROCEV2_EXPORT_FOR_TEST(fabric_conf_default);
+
+/**
+ * fabric_conf_way() - propagation there and back
+ * @port: settings of the port
+ *
+ * Context: any; pure. Return: ns.
+ */
+u64 fabric_conf_way(const struct fabric_conf_port *port)
+{
+	u32 back = port->back_ns == FABRIC_DELAY_SAME ? port->delay_ns :
+							port->back_ns;
+
+	return (u64)port->delay_ns + back;
+}
 
 /**
  * fabric_conf_headroom() - headroom of one (port, priority)
@@ -78,7 +97,8 @@ u32 fabric_conf_headroom(const struct fabric_conf *conf, u32 port, u8 prio)
 	if (!(conf->pfc_mask & BIT(prio)))
 		return 0;
 	return p->prio[prio].headroom ?:
-		fabric_mmu_headroom_bound(conf->mtu, p->rate_mbps, p->delay_ns);
+		fabric_mmu_headroom_bound(conf->mtu, p->rate_mbps,
+					  fabric_conf_way(p));
 }
 ROCEV2_EXPORT_FOR_TEST(fabric_conf_headroom);
 
@@ -120,6 +140,39 @@ static int conf_check_prio(const struct fabric_conf_prio *p, bool lossless,
 	return 0;
 }
 
+/*
+ * A pause is said again when half of it is over, but behind a frame that has
+ * just begun; the other end must hear it before it goes on. 2 ns are for
+ * events being at whole ones.
+ */
+static bool conf_pause_lasts(const struct fabric_conf *conf, u32 port)
+{
+	const u32 mbps = conf->port[port].rate_mbps;
+	u32 bytes = fabric_wire_bytes(conf->mtu + FABRIC_FRAME_EXTRA) +
+		    fabric_wire_bytes(sizeof(struct rocev2_pfc_frame));
+
+	return rocev2_pfc_quanta_ns(conf->pause_quanta, mbps) / 2 >=
+	       DIV_ROUND_UP_ULL(bytes * 8000ULL, mbps) + 2;
+}
+
+static int conf_check_port(const struct fabric_conf *conf, u32 port, u64 pool,
+			   const char **why)
+{
+	int prio, err;
+
+	if (conf->pfc_mask && !conf_pause_lasts(conf, port)) {
+		*why = "half of pause_quanta is less than a frame and a PFC frame take";
+		return -EDOM;
+	}
+	for (prio = 0; prio < FABRIC_PRIOS; prio++) {
+		err = conf_check_prio(&conf->port[port].prio[prio],
+				      conf->pfc_mask & BIT(prio), pool, why);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
 /**
  * fabric_conf_check() - can these settings work together?
  * @conf: the settings, each in its own range
@@ -127,18 +180,23 @@ static int conf_check_prio(const struct fabric_conf_prio *p, bool lossless,
  *
  * Context: any; pure. Return: 0; -ERANGE no ports; -ENOSPC the headroom does
  * not fit into the buffer, or leaves less than a frame; -ENOBUFS a threshold
- * does not fit; -EDOM two thresholds contradict each other.
+ * does not fit; -EDOM two thresholds contradict each other, a pause ends
+ * before it can be said again, or samples are too near each other.
  */
 int fabric_conf_check(const struct fabric_conf *conf, const char **why)
 {
 	const u64 reserved = fabric_conf_reserved(conf);
 	u64 pool;
-	u32 i, prio;
 	int err;
+	u32 i;
 
 	if (!conf->ports) {
 		*why = "a switch needs ports";
 		return -ERANGE;
+	}
+	if (conf->sample_ns && conf->sample_ns < FABRIC_SAMPLE_MIN) {
+		*why = "sample_ns is less than 1000";
+		return -EDOM;
 	}
 	if (reserved + conf->mtu + FABRIC_FRAME_EXTRA > conf->buffer_bytes) {
 		*why = "buffer_bytes is less than all headroom and a frame";
@@ -146,13 +204,9 @@ int fabric_conf_check(const struct fabric_conf *conf, const char **why)
 	}
 	pool = conf->buffer_bytes - reserved;
 	for (i = 0; i < conf->ports; i++) {
-		for (prio = 0; prio < FABRIC_PRIOS; prio++) {
-			err = conf_check_prio(&conf->port[i].prio[prio],
-					      conf->pfc_mask & BIT(prio), pool,
-					      why);
-			if (err)
-				return err;
-		}
+		err = conf_check_port(conf, i, pool, why);
+		if (err)
+			return err;
 	}
 	return 0;
 }

@@ -12,7 +12,9 @@
 #define FABRIC_PORTS_MAX	64u
 #define FABRIC_DSCPS		64u
 #define FABRIC_RATE_MAX		1600000u	/* Mb/s */
+#define FABRIC_SAMPLE_MIN	1000u		/* ns */
 #define FABRIC_DELAY_MAX	100000000u	/* ns */
+#define FABRIC_DELAY_SAME	U32_MAX
 #define FABRIC_MTU_MIN		68u
 #define FABRIC_MTU_MAX		65000u
 #define FABRIC_BUFFER_MAX	0x80000000u	/* bytes */
@@ -38,6 +40,7 @@ struct fabric_conf_prio {
 struct fabric_conf_port {
 	u32 rate_mbps;
 	u32 delay_ns;
+	u32 back_ns;		/* of the way in, by the trunk's other end */
 	u32 host;		/* bool: the NIC leaves PFC to the host */
 	struct fabric_conf_prio prio[FABRIC_PRIOS];
 };
@@ -69,6 +72,7 @@ enum fabric_watchdog {
 };
 
 void fabric_conf_default(struct fabric_conf *conf);
+u64 fabric_conf_way(const struct fabric_conf_port *port);
 u32 fabric_conf_headroom(const struct fabric_conf *conf, u32 port, u8 prio);
 u64 fabric_conf_reserved(const struct fabric_conf *conf);
 int fabric_conf_check(const struct fabric_conf *conf, const char **why);

@@ -181,7 +181,7 @@ static ssize_t switch_bounds_show(struct config_item *item, char *page)
 	conf = to_switch(item)->conf;
 	classes = hweight8(conf->pfc_mask);
 	headroom = fabric_mmu_headroom_bound(conf->mtu, conf->port[0].rate_mbps,
-					     conf->port[0].delay_ns);
+					     fabric_conf_way(&conf->port[0]));
 	n = sysfs_emit(page, "headroom_bytes %u\n", headroom);
 	if (conf->ports && classes) {
 		headroom = fabric_conf_headroom(conf, 0,

@@ -68,7 +68,9 @@ static int cfg_commit(struct cfg_switch *sw, struct fabric_conf *conf)
 	lockdep_assert_held(&fabric_mutex);
 	if (!sw->live)
 		goto commit;
-	err = fabric_conf_check(conf, &why);
+	fabric_topo_ways(cfg_name(sw), conf);
+	err = fabric_conf_check(conf, &why) ?:
+	      fabric_topo_check(cfg_name(sw), conf, &why);
 	if (err) {
 		pr_err_ratelimited("%s: %s\n", cfg_name(sw), why);
 		return err;
@@ -82,6 +84,7 @@ static int cfg_commit(struct cfg_switch *sw, struct fabric_conf *conf)
 		return err;
 	spin_lock_bh(&fabric_lock);
 	fabric_switch_apply(sw->live, conf);
+	fabric_topo_apply(sw->live);
 	spin_unlock_bh(&fabric_lock);
 commit:
 	memcpy(sw->conf, conf, sizeof(*conf));
@@ -226,9 +229,9 @@ static int cfg_create(struct cfg_switch *sw)
 	const char *why = NULL;
 	int err;
 
-	err = fabric_conf_check(sw->conf, &why);
-	if (!err)
-		err = fabric_topo_check(cfg_name(sw), sw->conf, &why);
+	fabric_topo_ways(cfg_name(sw), sw->conf);
+	err = fabric_conf_check(sw->conf, &why) ?:
+	      fabric_topo_check(cfg_name(sw), sw->conf, &why);
 	if (err) {
 		pr_err_ratelimited("%s: %s\n", cfg_name(sw), why);
 		return err;

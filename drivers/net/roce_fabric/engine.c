@@ -21,15 +21,20 @@
 #include <linux/minmax.h>
 #include "engine.h"
 #include "nic.h"
+#include "testing.h"
 
-/* Events in one go, before others get the CPU */
+/* Events, and time, in one go, before others get the CPU */
 #define ENGINE_BUDGET	20000
+#define ENGINE_SLICE	(2 * NSEC_PER_MSEC)
+/* Events before others get the lock */
+#define ENGINE_BATCH	256
 /* How long they get it, ns */
 #define ENGINE_REST	1000
 /* Senders told in one go; a frame that begins may need one */
 #define ENGINE_SENT_MAX	256
 
 DEFINE_SPINLOCK(fabric_lock);
+ROCEV2_EXPORT_FOR_TEST(fabric_lock);
 
 static struct {
 	struct timerqueue_head queue;
@@ -55,6 +60,7 @@ void fabric_event_init(struct fabric_event *ev,
 	timerqueue_init(&ev->node);
 	ev->fn = fn;
 }
+ROCEV2_EXPORT_FOR_TEST(fabric_event_init);
 
 /* Start the timer for the first event */
 static void engine_arm(void)
@@ -88,6 +94,7 @@ void fabric_event_set(struct fabric_event *ev, u64 at)
 	if (timerqueue_add(&engine.queue, &ev->node) && !engine.busy)
 		engine_arm();
 }
+ROCEV2_EXPORT_FOR_TEST(fabric_event_set);
 
 /**
  * fabric_event_cancel() - an event is not to happen
@@ -99,6 +106,7 @@ void fabric_event_cancel(struct fabric_event *ev)
 {
 	fabric_event_set(ev, U64_MAX);
 }
+ROCEV2_EXPORT_FOR_TEST(fabric_event_cancel);
 
 /**
  * fabric_engine_now() - the time, for what comes from outside
@@ -111,6 +119,7 @@ u64 fabric_engine_now(void)
 	fabric_lock_held();
 	return max_t(u64, ktime_get_ns(), engine.now);
 }
+ROCEV2_EXPORT_FOR_TEST(fabric_engine_now);
 
 /**
  * fabric_engine_late() - the most that an event has been late, ns
@@ -175,18 +184,18 @@ static void engine_flush(struct sk_buff_head *delivered,
 		kfree_skb(skb);
 }
 
-/* Events up to @limit; false when there are none left */
-static bool engine_batch(u64 limit, unsigned int *budget)
+/* Some events up to @limit; false when there are none left */
+static bool engine_batch(u64 limit)
 {
+	unsigned int budget = ENGINE_BATCH;
 	struct timerqueue_node *node;
 	struct fabric_event *ev;
 
 	while ((node = timerqueue_getnext(&engine.queue))) {
 		if (node->expires > limit)
 			return false;
-		if (engine.nr_sent == ENGINE_SENT_MAX || !*budget)
+		if (engine.nr_sent == ENGINE_SENT_MAX || !budget--)
 			return true;
-		--*budget;
 		ev = container_of(node, struct fabric_event, node);
 		timerqueue_del(&engine.queue, node);
 		/* set for a time that others had already passed */
@@ -199,7 +208,7 @@ static bool engine_batch(u64 limit, unsigned int *budget)
 
 static enum hrtimer_restart engine_fire(struct hrtimer *timer)
 {
-	unsigned int budget = ENGINE_BUDGET, nr_sent;
+	unsigned int batches = ENGINE_BUDGET / ENGINE_BATCH, nr_sent;
 	u64 limit = ktime_get_ns();
 	struct sk_buff_head delivered, freed;
 	bool more;
@@ -209,14 +218,14 @@ static enum hrtimer_restart engine_fire(struct hrtimer *timer)
 	do {
 		spin_lock_bh(&fabric_lock);
 		engine.busy = true;
-		more = engine_batch(limit, &budget);
+		more = engine_batch(limit);
 		skb_queue_splice_tail_init(&engine.delivered, &delivered);
 		skb_queue_splice_tail_init(&engine.freed, &freed);
 		nr_sent = engine.nr_sent;
 		engine.nr_sent = 0;
 		spin_unlock_bh(&fabric_lock);
 		engine_flush(&delivered, &freed, nr_sent);
-	} while (more && budget);
+	} while (more && --batches && ktime_get_ns() - limit < ENGINE_SLICE);
 	spin_lock_bh(&fabric_lock);
 	engine.busy = false;
 	if (more && !engine.stopped)

@@ -14,11 +14,13 @@
 #include <linux/hashtable.h>
 #include "fdb.h"
 #include "switch.h"
+#include "testing.h"
 
 struct fdb_entry {
 	struct hlist_node node;
 	struct fabric_port *port;
 	u64 addr;
+	bool doubt;
 };
 
 static DEFINE_HASHTABLE(fdb_table, 10);
@@ -56,6 +58,7 @@ struct fabric_port *fabric_fdb_find(u8 component, const u8 *addr)
 	e = fdb_lookup(component, ether_addr_to_u64(addr));
 	return e ? e->port : NULL;
 }
+ROCEV2_EXPORT_FOR_TEST(fabric_fdb_find);
 
 /**
  * fabric_fdb_learn() - an address was seen as a sender
@@ -87,6 +90,7 @@ void fabric_fdb_learn(struct fabric_port *port, const u8 *addr)
 	hash_add(fdb_table, &e->node, key);
 	fdb_count++;
 }
+ROCEV2_EXPORT_FOR_TEST(fabric_fdb_learn);
 
 /**
  * fabric_fdb_forget() - a port's addresses are not there any more
@@ -105,19 +109,40 @@ void fabric_fdb_forget(struct fabric_port *port)
 		if (e->port == port)
 			fdb_del(e);
 }
+ROCEV2_EXPORT_FOR_TEST(fabric_fdb_forget);
+
+static bool fdb_is_double(const struct fdb_entry *e)
+{
+	const struct fdb_entry *other;
+
+	hash_for_each_possible(fdb_table, other, node, e->addr)
+		if (other != e && other->addr == e->addr &&
+		    other->port->sw->component == e->port->sw->component)
+			return true;
+	return false;
+}
 
 /**
- * fabric_fdb_flush() - forget everything: the topology is another
+ * fabric_fdb_settle() - switches have found each other
+ *
+ * An address that both sides knew is at one of two places, so it is forgotten.
+ * Others are where they were. When switches part there is nothing to do: an
+ * entry is of the component that its port is in.
  *
  * Context: fabric_lock.
  */
-void fabric_fdb_flush(void)
+void fabric_fdb_settle(void)
 {
 	struct hlist_node *tmp;
 	struct fdb_entry *e;
 	int bkt;
 
 	fabric_lock_held();
+	/* all that are in doubt, before the first of them is gone */
+	hash_for_each(fdb_table, bkt, e, node)
+		e->doubt = fdb_is_double(e);
 	hash_for_each_safe(fdb_table, bkt, tmp, e, node)
-		fdb_del(e);
+		if (e->doubt)
+			fdb_del(e);
 }
+ROCEV2_EXPORT_FOR_TEST(fabric_fdb_settle);

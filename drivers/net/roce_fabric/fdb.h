@@ -15,6 +15,6 @@ struct fabric_port;
 struct fabric_port *fabric_fdb_find(u8 component, const u8 *addr);
 void fabric_fdb_learn(struct fabric_port *port, const u8 *addr);
 void fabric_fdb_forget(struct fabric_port *port);
-void fabric_fdb_flush(void);
+void fabric_fdb_settle(void);
 
 #endif /* ROCE_FABRIC_FDB_H */

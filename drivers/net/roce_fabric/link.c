@@ -14,17 +14,37 @@
 #include <linux/math64.h>
 #include "link.h"
 #include "mmu.h"
+#include "testing.h"
 #include "trace.h"
 
 /* Without memory for a PFC frame: once more then, ns */
 #define LINK_RETRY_NS	10000
 
-/* Bits of one byte times the picoseconds of one bit at 1 Mb/s */
-#define LINK_PS_MBPS	8000000ULL
+/* Bits of one byte times the nanoseconds of one bit at 1 Mb/s */
+#define LINK_NS_MBPS	8000ULL
 
 static bool link_ready(const struct fabric_dir *dir)
 {
 	return dir->backlog & ~dir->pause.mask;
+}
+
+/* The first whole nanosecond in which the transmitter is free */
+static u64 link_free(const struct fabric_dir *dir)
+{
+	return dir->free_ns + !!dir->free_rem;
+}
+
+/*
+ * Nothing begins before @now. A transmitter that became free within the
+ * nanosecond before it goes on where it was, or each frame of a burst would
+ * take its time rounded up.
+ */
+static void link_begin(struct fabric_dir *dir, u64 now)
+{
+	if (link_free(dir) >= now)
+		return;
+	dir->free_ns = now;
+	dir->free_rem = 0;
 }
 
 /* When something happens here next, ns; the past means at once */
@@ -32,7 +52,7 @@ static u64 link_next(const struct fabric_dir *dir)
 {
 	const struct sk_buff *head = skb_peek(&dir->wire);
 	u64 next = head ? FABRIC_CB(head)->at : U64_MAX;
-	u64 free = dir->free_ns + !!dir->free_ps;
+	u64 free = link_free(dir);
 
 	next = min(next, max(fabric_xoff_next(&dir->xoff), free));
 	if (!skb_queue_empty(&dir->ctl) || link_ready(dir))
@@ -45,24 +65,25 @@ static u64 link_next(const struct fabric_dir *dir)
 
 static void link_arm(struct fabric_dir *dir, u64 now)
 {
+	struct timerqueue_node *node = &dir->ev.node;
 	u64 next = link_next(dir);
 
+	/* what is overdue stays so, whoever comes from outside meanwhile */
+	if (timerqueue_node_queued(node))
+		now = min_t(u64, now, node->expires);
 	fabric_event_set(&dir->ev, next == U64_MAX ? next : max(next, now));
 }
 
 /* The transmitter is taken for a frame from @now on; it arrives later */
 static void link_send(struct fabric_dir *dir, struct sk_buff *skb, u64 now)
 {
-	u64 ps;
+	u64 time;
 
-	if (dir->free_ns < now) {
-		dir->free_ns = now;
-		dir->free_ps = 0;
-	}
-	ps = dir->free_ps + div_u64(fabric_wire_bytes(FABRIC_CB(skb)->len) *
-				    LINK_PS_MBPS, dir->rate_mbps);
-	dir->free_ns += div_u64_rem(ps, 1000, &dir->free_ps);
-	FABRIC_CB(skb)->at = dir->free_ns + !!dir->free_ps + dir->delay_ns;
+	link_begin(dir, now);
+	time = dir->free_rem +
+	       fabric_wire_bytes(FABRIC_CB(skb)->len) * LINK_NS_MBPS;
+	dir->free_ns += div_u64_rem(time, dir->rate_mbps, &dir->free_rem);
+	FABRIC_CB(skb)->at = link_free(dir) + dir->delay_ns;
 	__skb_queue_tail(&dir->wire, skb);
 }
 
@@ -75,8 +96,7 @@ static void link_send_pfc(struct fabric_dir *dir, u64 now)
 	skb = alloc_skb(NET_SKB_PAD + sizeof(*f), GFP_ATOMIC);
 	if (!skb) {
 		dir->ctl_failed++;
-		dir->xoff.dirty = 0;
-		dir->xoff.refresh = now + LINK_RETRY_NS;
+		fabric_xoff_defer(&dir->xoff, now + LINK_RETRY_NS);
 		return;
 	}
 	skb_reserve(skb, NET_SKB_PAD);
@@ -111,7 +131,7 @@ static void link_send_data(struct fabric_dir *dir, u64 now)
 static void link_transmit(struct fabric_dir *dir, u64 now)
 {
 	fabric_pause_expire(&dir->pause, now);
-	while (dir->free_ns + !!dir->free_ps <= now) {
+	while (link_free(dir) <= now) {
 		if (fabric_xoff_due(&dir->xoff, now))
 			link_send_pfc(dir, now);
 		else if (!skb_queue_empty(&dir->ctl))
@@ -152,6 +172,33 @@ void fabric_dir_init(struct fabric_dir *dir, const struct fabric_dir_ops *ops)
 	__skb_queue_head_init(&dir->ctl);
 	__skb_queue_head_init(&dir->wire);
 }
+ROCEV2_EXPORT_FOR_TEST(fabric_dir_init);
+
+/**
+ * fabric_dir_rate() - the link's rate and length, at first or anew
+ * @dir: the direction
+ * @mbps: Mb/s, not 0
+ * @delay_ns: propagation
+ * @now: ns
+ *
+ * For frames that begin from now on. Context: fabric_lock, or before anybody
+ * knows the direction.
+ */
+void fabric_dir_rate(struct fabric_dir *dir, u32 mbps, u32 delay_ns, u64 now)
+{
+	dir->delay_ns = delay_ns;
+	if (dir->rate_mbps == mbps)
+		return;
+	/* the rest was in parts of the old rate */
+	dir->free_ns = link_free(dir);
+	dir->free_rem = 0;
+	dir->rate_mbps = mbps;
+	if (!dir->xoff.on)
+		return;
+	/* a pause on its way may be shorter there than was reckoned here */
+	dir->xoff.refresh = min(dir->xoff.refresh, now);
+	link_arm(dir, now);
+}
 
 /**
  * fabric_dir_clear() - an end has gone: nothing waits, nothing is on its way
@@ -176,9 +223,11 @@ void fabric_dir_clear(struct fabric_dir *dir, struct sk_buff_head *list)
 	skb_queue_splice_tail_init(&dir->wire, list);
 	dir->backlog = 0;
 	dir->xoff.dirty = 0;
+	dir->xoff.defer = 0;
 	fabric_pause_clear(&dir->pause, 0xff, now);
 	memset(&dir->sched, 0, sizeof(dir->sched));
 }
+ROCEV2_EXPORT_FOR_TEST(fabric_dir_clear);
 
 /**
  * fabric_dir_queue() - a packet is to be sent
@@ -193,6 +242,9 @@ void fabric_dir_queue(struct fabric_dir *dir, struct sk_buff *skb, u64 now)
 	const u8 prio = FABRIC_CB(skb)->prio;
 
 	fabric_lock_held();
+	/* overdue or not, it does not begin before it is here */
+	if (!dir->backlog)
+		link_begin(dir, now);
 	__skb_queue_tail(&dir->queue[prio], skb);
 	dir->queue_bytes[prio] += FABRIC_CB(skb)->len;
 	if (dir->backlog & BIT(prio))
@@ -200,6 +252,7 @@ void fabric_dir_queue(struct fabric_dir *dir, struct sk_buff *skb, u64 now)
 	dir->backlog |= BIT(prio);
 	link_arm(dir, now);
 }
+ROCEV2_EXPORT_FOR_TEST(fabric_dir_queue);
 
 /**
  * fabric_dir_control() - a MAC control frame is to be sent, before all else
@@ -231,6 +284,7 @@ void fabric_dir_xoff(struct fabric_dir *dir, u8 prio, bool on, u64 now)
 	fabric_xoff_set(&dir->xoff, prio, on, now);
 	link_arm(dir, now);
 }
+ROCEV2_EXPORT_FOR_TEST(fabric_dir_xoff);
 
 /**
  * fabric_dir_pause() - the other end sent a PFC frame

@@ -59,7 +59,7 @@ struct fabric_dir {
 	/* all below: fabric_lock */
 	struct fabric_event ev;
 	u64 free_ns;		/* when the transmitter is free */
-	u32 free_ps;		/* and the part of a nanosecond */
+	u32 free_rem;		/* and so many times 1 / rate_mbps ns more */
 	u8 backlog;		/* mask of queues that have packets */
 	struct sk_buff_head queue[FABRIC_PRIOS];
 	u32 queue_bytes[FABRIC_PRIOS];
@@ -75,6 +75,7 @@ struct fabric_dir {
 };
 
 void fabric_dir_init(struct fabric_dir *dir, const struct fabric_dir_ops *ops);
+void fabric_dir_rate(struct fabric_dir *dir, u32 mbps, u32 delay_ns, u64 now);
 void fabric_dir_clear(struct fabric_dir *dir, struct sk_buff_head *list);
 void fabric_dir_queue(struct fabric_dir *dir, struct sk_buff *skb, u64 now);
 void fabric_dir_control(struct fabric_dir *dir, struct sk_buff *skb, u64 now);

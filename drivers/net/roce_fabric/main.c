@@ -7,6 +7,7 @@
 #include "configfs.h"
 #include "debugfs.h"
 #include "engine.h"
+#include "nic.h"
 
 /* Undone in reverse */
 static const struct {
@@ -14,6 +15,7 @@ static const struct {
 	void (*exit)(void);
 } main_steps[] = {
 	{ fabric_engine_init, fabric_engine_exit },
+	{ fabric_nic_dcb_start, fabric_nic_dcb_stop },
 	{ fabric_debugfs_init, fabric_debugfs_exit },
 	{ fabric_configfs_init, fabric_configfs_exit },
 };

@@ -122,24 +122,29 @@ ROCEV2_EXPORT_FOR_TEST(fabric_mmu_release);
  * fabric_mmu_headroom_bound() - the least headroom with which nothing is lost
  * @mtu: largest payload of a frame, bytes
  * @rate_mbps: of the link, both ways, Mb/s
- * @delay_ns: propagation, one way, ns
+ * @way_ns: propagation, there and back, ns
  *
  * For the fabric's own switches and NICs; Documentation/fabric.rst derives
  * it. The frame that crosses the threshold is in the headroom whole. PFC then
  * waits for a frame that has just begun, takes its own time and the way; and
  * what the other end began before it arrived comes in after that way. That
  * window holds full frames and the rest of it as one shorter one; and the
- * last that begins within it ends outside.
+ * last that begins within it ends outside. Frames take exactly their time, but
+ * both arrivals are events, and those are at whole nanoseconds: the one of the
+ * frame that crosses may be up to one late, and that of PFC is rounded up.
  *
  * Context: any; pure. Return: bytes.
  */
-u32 fabric_mmu_headroom_bound(u32 mtu, u32 rate_mbps, u32 delay_ns)
+u32 fabric_mmu_headroom_bound(u32 mtu, u32 rate_mbps, u64 way_ns)
 {
 	const u32 frame = mtu + FABRIC_FRAME_EXTRA;
 	const u32 wire = fabric_wire_bytes(frame);
+	const u32 pfc = fabric_wire_bytes(sizeof(struct rocev2_pfc_frame));
 	/* 1 Mb/s for 1 ns is 1/8000 of a byte */
-	u64 window = wire + fabric_wire_bytes(sizeof(struct rocev2_pfc_frame)) +
-		     DIV_ROUND_UP_ULL(2ULL * delay_ns * rate_mbps, 8000);
+	const u64 ns = way_ns + 1 +
+		       DIV_ROUND_UP_ULL((wire + pfc) * 8000ULL, rate_mbps);
+	/* less than this, all but the last frame */
+	u64 window = DIV_ROUND_UP_ULL(ns * rate_mbps, 8000) - 1;
 	u64 whole = div_u64(window, wire);
 	u32 rest = window - whole * wire;
 	u64 n = (2 + whole) * frame;

@@ -65,7 +65,7 @@ bool fabric_mmu_stop(const struct fabric_mmu_parms *parms,
 bool fabric_mmu_release(const struct fabric_mmu_parms *parms,
 			struct fabric_mmu_pool *pool, struct fabric_mmu_in *in,
 			u32 len);
-u32 fabric_mmu_headroom_bound(u32 mtu, u32 rate_mbps, u32 delay_ns);
+u32 fabric_mmu_headroom_bound(u32 mtu, u32 rate_mbps, u64 way_ns);
 u64 fabric_mmu_pfc_bound(u64 buffer, u32 ports, u32 classes, u32 headroom);
 u64 fabric_mmu_ecn_bound(u64 buffer, u32 ports, u32 classes, u32 headroom,
 			 u32 beta);

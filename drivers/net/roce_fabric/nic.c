@@ -72,6 +72,8 @@ static netdev_tx_t nic_xmit(struct sk_buff *skb, struct net_device *dev)
 	if (!pskb_may_pull(skb, ETH_HLEN) || skb_orphan_frags(skb, GFP_ATOMIC))
 		goto drop;
 	skb_tx_timestamp(skb);
+	/* it may be paused for long, and its namespace end before it does */
+	nf_reset_ct(skb);
 	fabric_parse(skb, &cb->pkt);
 	cb->len = skb->len;
 	cb->prio = prio;
@@ -182,6 +184,22 @@ void fabric_nic_rx(struct sk_buff *skb)
 	napi_schedule(&nic->napi);
 }
 
+/*
+ * GRO joins packets in their shared info. A packet may be a clone of what its
+ * sender keeps to send it again, or of what was flooded: then that would
+ * change as well.
+ */
+static bool nic_own(struct fabric_nic *nic, struct sk_buff *skb)
+{
+	if (likely(!skb_unclone(skb, GFP_ATOMIC)))
+		return true;
+	spin_lock_bh(&fabric_lock);
+	nic->rx[FABRIC_CB(skb)->prio].discards++;
+	spin_unlock_bh(&fabric_lock);
+	kfree_skb(skb);
+	return false;
+}
+
 static int nic_poll(struct napi_struct *napi, int budget)
 {
 	struct fabric_nic *nic = container_of(napi, struct fabric_nic, napi);
@@ -189,13 +207,15 @@ static int nic_poll(struct napi_struct *napi, int budget)
 	int work = 0;
 
 	while (work < budget && (skb = skb_dequeue(&nic->rxq))) {
+		work++;
+		if (!nic_own(nic, skb))
+			continue;
 		/* another host's packet: nothing of that host stays on it */
 		skb_scrub_packet(skb, true);
 		skb->priority = 0;
 		skb->protocol = eth_type_trans(skb, nic->dev);
 		skb_postpull_rcsum(skb, eth_hdr(skb), ETH_HLEN);
 		napi_gro_receive(napi, skb);
-		work++;
 	}
 	if (work < budget && napi_complete_done(napi, work) &&
 	    !skb_queue_empty_lockless(&nic->rxq))
@@ -316,6 +336,8 @@ static void nic_setup(struct fabric_nic *nic, const struct fabric_conf *conf)
 			NETIF_F_GRO;
 	dev->hw_features = NETIF_F_SG | NETIF_F_HW_CSUM | NETIF_F_GRO;
 	dev->vlan_features = NETIF_F_SG | NETIF_F_HW_CSUM;
+	/* something may be printed with fabric_lock held */
+	dev->priv_flags |= IFF_DISABLE_NETPOLL;
 	dev->min_mtu = FABRIC_MTU_MIN;
 	dev->max_mtu = conf->mtu;
 	dev->mtu = conf->mtu;
@@ -334,7 +356,7 @@ static void nic_setup(struct fabric_nic *nic, const struct fabric_conf *conf)
 			     conf->mtu + FABRIC_FRAME_EXTRA);
 	nic_set_address(nic);
 	fabric_nic_dcb_init(nic);
-	fabric_nic_apply(nic, conf);
+	fabric_nic_apply(nic, conf, 0);
 }
 
 /**
@@ -377,15 +399,16 @@ struct fabric_nic *fabric_nic_create(struct fabric_port *port,
  * fabric_nic_apply() - settings that may change while it lives
  * @nic: the NIC
  * @conf: the switch's settings
+ * @now: ns
  *
  * Context: fabric_lock, or before anybody knows the NIC.
  */
-void fabric_nic_apply(struct fabric_nic *nic, const struct fabric_conf *conf)
+void fabric_nic_apply(struct fabric_nic *nic, const struct fabric_conf *conf,
+		      u64 now)
 {
 	const struct fabric_conf_port *p = &conf->port[nic->port->id];
 
-	nic->tx.rate_mbps = p->rate_mbps;
-	nic->tx.delay_ns = p->delay_ns;
+	fabric_dir_rate(&nic->tx, p->rate_mbps, p->delay_ns, now);
 	nic->tx.quanta = conf->pause_quanta;
 	nic->limit = conf->nic_bytes;
 }

@@ -32,6 +32,7 @@ struct fabric_nic {
 	u8 stopped;		/* transmit queues that are */
 	u32 limit;		/* bytes of one */
 	u8 dscp2prio[FABRIC_DSCPS];
+	u8 dscp2prio_first[FABRIC_DSCPS];	/* where DCB says nothing */
 	struct ieee_ets ets;
 	struct fabric_dir tx;
 	struct fabric_nic_stats rx[FABRIC_PRIOS];
@@ -44,7 +45,18 @@ extern const struct ethtool_ops fabric_nic_ethtool_ops;
 #if IS_ENABLED(CONFIG_DCB)
 extern const struct dcbnl_rtnl_ops fabric_nic_dcb_ops;
 void fabric_nic_dcb_init(struct fabric_nic *nic);
+int fabric_nic_dcb_start(void);
+void fabric_nic_dcb_stop(void);
 #else
+static inline int fabric_nic_dcb_start(void)
+{
+	return 0;
+}
+
+static inline void fabric_nic_dcb_stop(void)
+{
+}
+
 static inline void fabric_nic_dcb_init(struct fabric_nic *nic)
 {
 }
@@ -64,7 +76,8 @@ static inline bool fabric_nic_is_up(const struct fabric_nic *nic)
 struct fabric_nic *fabric_nic_create(struct fabric_port *port,
 				     struct net *net,
 				     const struct fabric_conf *conf);
-void fabric_nic_apply(struct fabric_nic *nic, const struct fabric_conf *conf);
+void fabric_nic_apply(struct fabric_nic *nic, const struct fabric_conf *conf,
+		      u64 now);
 void fabric_nic_arrive(struct fabric_nic *nic, struct sk_buff *skb, u64 now);
 void fabric_nic_rx(struct sk_buff *skb);
 void fabric_nic_announce(struct fabric_nic *nic);

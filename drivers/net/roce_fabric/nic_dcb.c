@@ -9,6 +9,7 @@
  * Called under rtnl; what the data path reads is written under fabric_lock.
  * Traffic class n is priority n. In host mode the NIC does not do PFC.
  */
+#include <linux/bitops.h>
 #include <linux/dcbnl.h>
 #include <linux/netdevice.h>
 #include <net/dcbnl.h>
@@ -98,10 +99,16 @@ static int dcb_setets(struct net_device *dev, struct ieee_ets *ets)
 	return 0;
 }
 
-static void dcb_map(struct fabric_nic *nic, u16 dscp, u8 prio)
+/* As the table has it now; of several priorities the highest */
+static void dcb_map(struct fabric_nic *nic, u16 dscp)
 {
+	struct dcb_app app = { .selector = IEEE_8021QAZ_APP_SEL_DSCP,
+		.protocol = dscp };
+	u8 mask = dcb_ieee_getapp_mask(nic->dev, &app);
+
 	spin_lock_bh(&fabric_lock);
-	nic->dscp2prio[dscp] = prio;
+	nic->dscp2prio[dscp] = mask ? fls(mask) - 1 :
+				      nic->dscp2prio_first[dscp];
 	spin_unlock_bh(&fabric_lock);
 }
 
@@ -117,7 +124,7 @@ static int dcb_set_app(struct net_device *dev, struct dcb_app *app)
 		return -EINVAL;
 	err = dcb_ieee_setapp(dev, app);
 	if (!err && app->selector == IEEE_8021QAZ_APP_SEL_DSCP)
-		dcb_map(nic, app->protocol, app->priority);
+		dcb_map(nic, app->protocol);
 	return err;
 }
 
@@ -128,7 +135,7 @@ static int dcb_del_app(struct net_device *dev, struct dcb_app *app)
 
 	if (!err && app->selector == IEEE_8021QAZ_APP_SEL_DSCP &&
 	    app->protocol < FABRIC_DSCPS)
-		dcb_map(nic, app->protocol, app->protocol >> 3);
+		dcb_map(nic, app->protocol);
 	return err;
 }
 
@@ -180,9 +187,50 @@ void fabric_nic_dcb_init(struct fabric_nic *nic)
 	int i;
 
 	nic->dev->dcbnl_ops = &fabric_nic_dcb_ops;
+	memcpy(nic->dscp2prio_first, nic->dscp2prio,
+	       sizeof(nic->dscp2prio_first));
 	nic->ets.ets_cap = FABRIC_PRIOS;
 	for (i = 0; i < FABRIC_PRIOS; i++) {
 		nic->ets.prio_tc[i] = i;
 		nic->ets.tc_tsa[i] = IEEE_8021QAZ_TSA_STRICT;
 	}
+}
+
+/* A device that changes its namespace loses its table, without a word to us */
+static int dcb_netdev_event(struct notifier_block *nb, unsigned long event,
+			    void *ptr)
+{
+	struct net_device *dev = netdev_notifier_info_to_dev(ptr);
+	struct fabric_nic *nic;
+
+	if (event != NETDEV_UNREGISTER ||
+	    dev->dcbnl_ops != &fabric_nic_dcb_ops)
+		return NOTIFY_DONE;
+	nic = netdev_priv(dev);
+	spin_lock_bh(&fabric_lock);
+	memcpy(nic->dscp2prio, nic->dscp2prio_first, sizeof(nic->dscp2prio));
+	spin_unlock_bh(&fabric_lock);
+	return NOTIFY_OK;
+}
+
+static struct notifier_block dcb_netdevs = {
+	.notifier_call = dcb_netdev_event,
+};
+
+/**
+ * fabric_nic_dcb_start() - at load
+ *
+ * Return: 0 or an error.
+ */
+int fabric_nic_dcb_start(void)
+{
+	return register_netdevice_notifier(&dcb_netdevs);
+}
+
+/**
+ * fabric_nic_dcb_stop() - at unload; there are no NICs any more
+ */
+void fabric_nic_dcb_stop(void)
+{
+	unregister_netdevice_notifier(&dcb_netdevs);
 }

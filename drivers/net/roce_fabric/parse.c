@@ -16,6 +16,11 @@
 #include "parse.h"
 #include "testing.h"
 
+/* VLAN tags that are looked behind: 802.1ad has two. More are no IP, and l3_off
+ * would not hold what they add up to
+ */
+#define PARSE_TAGS_MAX		2
+
 /* Any number; that flows of different fabrics agree harms nobody */
 #define PARSE_FLOW_SEED		0x5eed5eed
 
@@ -127,6 +132,7 @@ void fabric_parse(const struct sk_buff *skb, struct fabric_pkt *pkt)
 	struct vlan_hdr vbuf;
 	struct ethhdr ebuf;
 	__be16 proto;
+	int tags;
 
 	memset(pkt, 0, sizeof(*pkt));
 	/* a tag that the stack has yet to put into the frame counts as well */
@@ -137,7 +143,7 @@ void fabric_parse(const struct sk_buff *skb, struct fabric_pkt *pkt)
 		return;
 	proto = eth->h_proto;
 	pkt->l3_off = sizeof(*eth);
-	while (eth_type_vlan(proto)) {
+	for (tags = 0; tags < PARSE_TAGS_MAX && eth_type_vlan(proto); tags++) {
 		vlan = skb_header_pointer(skb, pkt->l3_off, sizeof(vbuf),
 					  &vbuf);
 		if (!vlan)

@@ -158,19 +158,6 @@ void fabric_xoff_set(struct fabric_xoff *xoff, u8 prio, bool on, u64 now)
 ROCEV2_EXPORT_FOR_TEST(fabric_xoff_set);
 
 /**
- * fabric_xoff_due() - is a PFC frame to be sent?
- * @xoff: the state
- * @now: ns
- *
- * Context: any; pure.
- */
-bool fabric_xoff_due(const struct fabric_xoff *xoff, u64 now)
-{
-	return xoff->dirty || (xoff->on && xoff->refresh <= now);
-}
-ROCEV2_EXPORT_FOR_TEST(fabric_xoff_due);
-
-/**
  * fabric_xoff_next() - when a PFC frame has to be sent, if nothing changes
  * @xoff: the state
  *
@@ -179,10 +166,23 @@ ROCEV2_EXPORT_FOR_TEST(fabric_xoff_due);
 u64 fabric_xoff_next(const struct fabric_xoff *xoff)
 {
 	if (xoff->dirty)
-		return 0;
-	return xoff->on ? xoff->refresh : U64_MAX;
+		return xoff->defer;
+	return xoff->on ? max(xoff->refresh, xoff->defer) : U64_MAX;
 }
 ROCEV2_EXPORT_FOR_TEST(fabric_xoff_next);
+
+/**
+ * fabric_xoff_due() - is a PFC frame to be sent?
+ * @xoff: the state
+ * @now: ns
+ *
+ * Context: any; pure.
+ */
+bool fabric_xoff_due(const struct fabric_xoff *xoff, u64 now)
+{
+	return fabric_xoff_next(xoff) <= now;
+}
+ROCEV2_EXPORT_FOR_TEST(fabric_xoff_due);
 
 /**
  * fabric_xoff_take() - the next PFC frame
@@ -209,9 +209,25 @@ void fabric_xoff_take(struct fabric_xoff *xoff, u16 quanta, u32 mbps, u64 now,
 	for_each_set_bit(i, &mask, ROCEV2_PFC_PRIORITIES)
 		xoff->frames[i]++;
 	xoff->dirty = 0;
+	xoff->defer = 0;
 	xoff->refresh = now + rocev2_pfc_quanta_ns(quanta, mbps) / 2;
 }
 ROCEV2_EXPORT_FOR_TEST(fabric_xoff_take);
+
+/**
+ * fabric_xoff_defer() - a PFC frame is due, but could not be made
+ * @xoff: the state
+ * @until: when to try again, ns
+ *
+ * What was to be said still is - XON above all, which nothing would repeat.
+ *
+ * Context: any; pure.
+ */
+void fabric_xoff_defer(struct fabric_xoff *xoff, u64 until)
+{
+	xoff->defer = until;
+}
+ROCEV2_EXPORT_FOR_TEST(fabric_xoff_defer);
 
 /**
  * fabric_xoff_total() - how long we have stopped a priority in all

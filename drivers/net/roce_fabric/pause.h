@@ -32,6 +32,7 @@ struct fabric_xoff {
 	u8 on;			/* priorities that are to be stopped */
 	u8 dirty;		/* changed since the last frame */
 	u64 refresh;		/* when to say it again, ns */
+	u64 defer;		/* nothing before; 0 but after a failure */
 	u64 frames[ROCEV2_PFC_PRIORITIES];
 	u64 since[ROCEV2_PFC_PRIORITIES];
 	u64 total[ROCEV2_PFC_PRIORITIES];
@@ -42,6 +43,7 @@ bool fabric_xoff_due(const struct fabric_xoff *xoff, u64 now);
 u64 fabric_xoff_next(const struct fabric_xoff *xoff);
 void fabric_xoff_take(struct fabric_xoff *xoff, u16 quanta, u32 mbps, u64 now,
 		      struct rocev2_pfc *pfc);
+void fabric_xoff_defer(struct fabric_xoff *xoff, u64 until);
 u64 fabric_xoff_total(const struct fabric_xoff *xoff, u8 prio, u64 now);
 
 #endif /* ROCE_FABRIC_PAUSE_H */

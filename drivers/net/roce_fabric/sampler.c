@@ -2,13 +2,18 @@
 /*
  * Owns: samples of a switch's queues: one row for each port and chosen
  * priority each period, in a ring that keeps the newest. The times are exact
- * multiples of the period, whatever timers do.
+ * multiples of the period, whatever timers do; where the machine is a
+ * millisecond behind, rows are left out rather than made up for.
  *
  * Under fabric_lock; the ring is exchanged under fabric_mutex as well. Not
  * here: the file they are read from (debugfs.c).
  */
+#include <linux/math64.h>
 #include <linux/mm.h>
 #include "sampler.h"
+
+/* Samples that are so late are left out, ns */
+#define SAMPLER_LATE	NSEC_PER_MSEC
 
 static void sampler_row(struct fabric_switch *sw, u32 p, u8 prio, u64 now)
 {
@@ -36,6 +41,7 @@ static void sampler_event(struct fabric_event *ev, u64 now)
 	struct fabric_switch *sw = container_of(ev, struct fabric_switch,
 						sample_ev);
 	struct fabric_sampler *s = sw->sampler;
+	u64 late;
 	u32 p;
 	int prio;
 
@@ -43,6 +49,9 @@ static void sampler_event(struct fabric_event *ev, u64 now)
 		for (prio = 0; prio < FABRIC_PRIOS; prio++)
 			if (s->prios & BIT(prio))
 				sampler_row(sw, p, prio, now);
+	late = fabric_engine_now() - now;
+	if (late > SAMPLER_LATE)
+		now += div64_u64(late, s->period) * s->period;
 	fabric_event_set(ev, now + s->period);
 }
 

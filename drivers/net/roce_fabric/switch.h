@@ -12,6 +12,7 @@
 #include <linux/bitmap.h>
 #include <linux/mutex.h>
 #include <linux/prandom.h>
+#include <linux/workqueue.h>
 #include "conf.h"
 #include "ecn.h"
 #include "link.h"
@@ -28,6 +29,7 @@ struct net;
 /* One priority of one port, towards the switch */
 struct fabric_in {
 	struct fabric_mmu_parms parms;
+	u32 headroom;		/* what parms will have, once settled */
 	struct fabric_mmu_in mmu;
 	u64 packets;
 	u64 bytes;
@@ -54,8 +56,12 @@ struct fabric_port {
 	struct fabric_nic *nic;	/* this, */
 	struct fabric_port *peer;	/* or this, or neither */
 	struct fabric_dir dir;	/* out of the switch */
+	u64 way_ns;		/* there and back */
+	u64 settled;		/* when what was on the old wire has come */
 	struct fabric_in in[FABRIC_PRIOS];
 	struct fabric_out out[FABRIC_PRIOS];
+	u8 say_storm;		/* storms that the log is to tell of, */
+	u8 say_over;		/* and those that are over */
 	u64 control_bad;	/* MAC control that is no PFC */
 	u64 control_link;	/* pauses of the whole link: not obeyed */
 	u64 unlearned;		/* addresses beyond what the table holds */
@@ -80,6 +86,8 @@ struct fabric_switch {
 	u32 frame_max;		/* bytes */
 	u32 seed;
 	struct dentry *debugfs;
+	/* as files have them; fabric_mutex */
+	struct fabric_conf *conf;
 
 	/* settings that may change */
 	bool mark_enqueue;
@@ -87,10 +95,13 @@ struct fabric_switch {
 	u8 dscp2prio[FABRIC_DSCPS];
 	struct fabric_watchdog_parms watchdog;
 
+	u64 buffer_bytes;
+	struct fabric_event settle_ev;
 	struct fabric_mmu_pool pool;
 	u64 pool_peak;
 	struct rnd_state random;
 	struct fabric_event watchdog_ev;
+	struct work_struct watchdog_say;
 	struct fabric_event sample_ev;
 	struct fabric_sampler *sampler;
 
@@ -116,7 +127,7 @@ void fabric_switch_port_down(struct fabric_port *port,
 
 /* switch_life.c */
 struct fabric_switch *fabric_switch_create(const char *name, struct net *net,
-					   const struct fabric_conf *conf,
+					   struct fabric_conf *conf,
 					   const unsigned long *trunks);
 void fabric_switch_apply(struct fabric_switch *sw,
 			 const struct fabric_conf *conf);
@@ -126,6 +137,7 @@ void fabric_purge(struct sk_buff_head *list);
 
 /* watchdog.c */
 void fabric_watchdog_init(struct fabric_switch *sw);
+void fabric_watchdog_exit(struct fabric_switch *sw);
 void fabric_watchdog_kick(struct fabric_switch *sw, u64 now);
 
 #endif /* ROCE_FABRIC_SWITCH_H */

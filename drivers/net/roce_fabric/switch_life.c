@@ -52,15 +52,77 @@ void fabric_purge(struct sk_buff_head *list)
 		kfree_skb(skb);
 }
 
+/*
+ * How long headroom by the old rate and length may still be needed: until
+ * what is on the wires now has come, and then for a frame that crosses the
+ * threshold at the last moment and all that follows it - PFC waits for a
+ * frame, goes there, and the frames begun till then come back.
+ */
+static u64 life_settle_ns(const struct fabric_port *port,
+			  const struct fabric_conf_port *p)
+{
+	u64 bytes = 4 * fabric_wire_bytes(port->sw->frame_max);
+	u32 mbps = min(port->dir.rate_mbps, p->rate_mbps);
+
+	return port->way_ns + fabric_conf_way(p) +
+	       DIV_ROUND_UP_ULL(bytes * 8000, mbps);
+}
+
+/*
+ * Headroom as the settings have it, but where a link has been changed the
+ * larger of old and new for a while. The pool is what it leaves.
+ */
+static void life_settle(struct fabric_switch *sw, u64 now)
+{
+	u64 next = U64_MAX, reserved = 0;
+	u32 i, prio;
+
+	for (i = 0; i < sw->ports; i++) {
+		struct fabric_port *port = &sw->port[i];
+		bool wait = port->settled > now;
+
+		if (wait)
+			next = min(next, port->settled);
+		for (prio = 0; prio < FABRIC_PRIOS; prio++) {
+			struct fabric_in *in = &port->in[prio];
+
+			if (!wait || in->headroom > in->parms.headroom)
+				in->parms.headroom = in->headroom;
+			reserved += in->parms.headroom;
+		}
+	}
+	sw->pool.size = sw->buffer_bytes - min(sw->buffer_bytes, reserved);
+	fabric_event_set(&sw->settle_ev, next);
+}
+
+static void life_settle_event(struct fabric_event *ev, u64 now)
+{
+	life_settle(container_of(ev, struct fabric_switch, settle_ev), now);
+}
+
+static void life_apply_link(struct fabric_port *port,
+			    const struct fabric_conf_port *p, u64 now)
+{
+	const u64 way = fabric_conf_way(p);
+	struct fabric_dir *dir = &port->dir;
+
+	if (dir->rate_mbps &&
+	    (dir->rate_mbps != p->rate_mbps || dir->delay_ns != p->delay_ns ||
+	     port->way_ns != way))
+		port->settled = max(port->settled,
+				    now + life_settle_ns(port, p));
+	port->way_ns = way;
+	fabric_dir_rate(dir, p->rate_mbps, p->delay_ns, now);
+}
+
 static void life_apply_port(struct fabric_port *port,
-			    const struct fabric_conf *conf)
+			    const struct fabric_conf *conf, u64 now)
 {
 	const struct fabric_conf_port *p = &conf->port[port->id];
 	u32 weight[FABRIC_PRIOS];
 	int i;
 
-	port->dir.rate_mbps = p->rate_mbps;
-	port->dir.delay_ns = p->delay_ns;
+	life_apply_link(port, p, now);
 	port->dir.quanta = conf->pause_quanta;
 	for (i = 0; i < FABRIC_PRIOS; i++) {
 		const struct fabric_conf_prio *c = &p->prio[i];
@@ -71,7 +133,7 @@ static void life_apply_port(struct fabric_port *port,
 		parms->alpha_log2 = c->alpha_log2;
 		parms->xoff = c->xoff_bytes;
 		parms->xon_offset = c->xon_offset;
-		parms->headroom = fabric_conf_headroom(conf, port->id, i);
+		port->in[i].headroom = fabric_conf_headroom(conf, port->id, i);
 		port->out[i].ecn.enabled = c->ecn;
 		port->out[i].ecn.kmin = c->ecn_kmin;
 		port->out[i].ecn.kmax = c->ecn_kmax;
@@ -81,7 +143,7 @@ static void life_apply_port(struct fabric_port *port,
 	fabric_sched_weights(&port->dir.sched_parms, weight,
 			     port->sw->frame_max);
 	if (port->nic)
-		fabric_nic_apply(port->nic, conf);
+		fabric_nic_apply(port->nic, conf, now);
 }
 
 /**
@@ -95,6 +157,7 @@ void fabric_switch_apply(struct fabric_switch *sw,
 			 const struct fabric_conf *conf)
 {
 	u64 detect = conf->watchdog_detect_ms, restore = conf->watchdog_restore_ms;
+	u64 now = fabric_engine_now();
 	u32 i;
 
 	fabric_lock_held();
@@ -104,9 +167,10 @@ void fabric_switch_apply(struct fabric_switch *sw,
 	sw->watchdog.action = conf->watchdog;
 	sw->watchdog.detect_ns = detect * NSEC_PER_MSEC;
 	sw->watchdog.restore_ns = restore * NSEC_PER_MSEC;
-	sw->pool.size = conf->buffer_bytes - fabric_conf_reserved(conf);
+	sw->buffer_bytes = conf->buffer_bytes;
 	for (i = 0; i < sw->ports; i++)
-		life_apply_port(&sw->port[i], conf);
+		life_apply_port(&sw->port[i], conf, now);
+	life_settle(sw, now);
 }
 
 static struct fabric_switch *life_alloc(const char *name, u8 id,
@@ -120,6 +184,7 @@ static struct fabric_switch *life_alloc(const char *name, u8 id,
 		return NULL;
 	strscpy(sw->name, name, sizeof(sw->name));
 	sw->id = id;
+	sw->component = id;
 	sw->ports = conf->ports;
 	sw->pfc_mask = conf->pfc_mask;
 	sw->flood_prio = sw->pfc_mask == 0xff ? -1 : ffs(~sw->pfc_mask) - 1;
@@ -127,6 +192,7 @@ static struct fabric_switch *life_alloc(const char *name, u8 id,
 	sw->seed = conf->seed ?: get_random_u32();
 	prandom_seed_state(&sw->random, sw->seed);
 	fabric_watchdog_init(sw);
+	fabric_event_init(&sw->settle_ev, life_settle_event);
 	for (i = 0; i < sw->ports; i++) {
 		struct fabric_port *port = &sw->port[i];
 
@@ -161,6 +227,7 @@ static void life_detach(struct fabric_switch *sw)
 		fabric_dir_clear(&sw->port[i].dir, &list);
 	fabric_event_cancel(&sw->watchdog_ev);
 	fabric_event_cancel(&sw->sample_ev);
+	fabric_event_cancel(&sw->settle_ev);
 	spin_unlock_bh(&fabric_lock);
 	fabric_purge(&list);
 }
@@ -189,6 +256,7 @@ void fabric_switch_destroy(struct fabric_switch *sw)
 		free_netdev(nic->dev);
 	}
 	life_detach(sw);
+	fabric_watchdog_exit(sw);
 	fabric_sampler_free(sw);
 	kvfree(sw);
 }
@@ -218,14 +286,14 @@ static int life_add_nics(struct fabric_switch *sw, struct net *net,
  * fabric_switch_create() - a switch comes to life
  * @name: its name, by which its netdevs are called
  * @net: where they appear
- * @conf: its settings, checked
+ * @conf: its settings, checked; to stay where they are while it lives
  * @trunks: bits of ports that get no NIC
  *
  * Context: process, fabric_mutex; takes rtnl. Return: the switch or an
  * ERR_PTR; -ENFILE there are too many.
  */
 struct fabric_switch *fabric_switch_create(const char *name, struct net *net,
-					   const struct fabric_conf *conf,
+					   struct fabric_conf *conf,
 					   const unsigned long *trunks)
 {
 	struct fabric_switch *sw;
@@ -241,8 +309,8 @@ struct fabric_switch *fabric_switch_create(const char *name, struct net *net,
 	if (!sw)
 		return ERR_PTR(-ENOMEM);
 	__skb_queue_head_init(&list);
+	sw->conf = conf;
 	spin_lock_bh(&fabric_lock);
-	fabric_switch_apply(sw, conf);
 	fabric_switches[id] = sw;
 	fabric_topo_update(&list);
 	spin_unlock_bh(&fabric_lock);

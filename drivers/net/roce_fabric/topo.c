@@ -95,6 +95,21 @@ static void topo_reset(struct sk_buff_head *list)
 	}
 }
 
+/* Every way in is as long as the other end, if there is one, says */
+static void topo_lengths(void)
+{
+	struct fabric_switch *sw;
+	int i;
+
+	for (i = 0; i < FABRIC_SWITCHES_MAX; i++) {
+		sw = fabric_switches[i];
+		if (!sw)
+			continue;
+		fabric_topo_ways(sw->name, sw->conf);
+		fabric_switch_apply(sw, sw->conf);
+	}
+}
+
 static void topo_tree(struct sk_buff_head *list)
 {
 	struct fabric_port *a, *b;
@@ -153,14 +168,35 @@ static void topo_hops(struct fabric_switch *sw, u8 dst, const u8 *dist)
 	}
 }
 
-/* NICs tell their addresses anew */
+/* Are switches of one component now that were of two? */
+static bool topo_has_joined(const u8 *before)
+{
+	const struct fabric_switch *a, *b;
+	int i, j;
+
+	for (i = 0; i < FABRIC_SWITCHES_MAX; i++) {
+		for (j = 0; j < i; j++) {
+			a = fabric_switches[i];
+			b = fabric_switches[j];
+			if (a && b && a->component == b->component &&
+			    before[i] != before[j])
+				return true;
+		}
+	}
+	return false;
+}
+
+/* NICs tell their addresses anew where those are not known any more */
 static void topo_relearn(const struct fabric_switch *sw)
 {
+	const struct fabric_nic *nic;
 	u32 p;
 
-	for (p = 0; p < sw->ports; p++)
-		if (sw->port[p].nic)
+	for (p = 0; p < sw->ports; p++) {
+		nic = sw->port[p].nic;
+		if (nic && !fabric_fdb_find(sw->component, nic->dev->dev_addr))
 			fabric_nic_announce(sw->port[p].nic);
+	}
 }
 
 /**
@@ -171,12 +207,16 @@ static void topo_relearn(const struct fabric_switch *sw)
  */
 void fabric_topo_update(struct sk_buff_head *list)
 {
-	u8 dist[FABRIC_SWITCHES_MAX];
+	u8 dist[FABRIC_SWITCHES_MAX], before[FABRIC_SWITCHES_MAX];
 	int i, dst;
 
 	lockdep_assert_held(&fabric_mutex);
 	fabric_lock_held();
+	for (i = 0; i < FABRIC_SWITCHES_MAX; i++)
+		before[i] = fabric_switches[i] ? fabric_switches[i]->component :
+						 0xff;
 	topo_reset(list);
+	topo_lengths();
 	topo_tree(list);
 	for (dst = 0; dst < FABRIC_SWITCHES_MAX; dst++) {
 		if (!fabric_switches[dst])
@@ -186,7 +226,8 @@ void fabric_topo_update(struct sk_buff_head *list)
 			if (fabric_switches[i])
 				topo_hops(fabric_switches[i], dst, dist);
 	}
-	fabric_fdb_flush();
+	if (topo_has_joined(before))
+		fabric_fdb_settle();
 	for (i = 0; i < FABRIC_SWITCHES_MAX; i++)
 		if (fabric_switches[i])
 			topo_relearn(fabric_switches[i]);
@@ -236,13 +277,91 @@ void fabric_topo_ports(const char *name, unsigned long *ports)
 				__set_bit(t->end[i].port, ports);
 }
 
+/* Settings of the other end of a port's trunk, if that is live */
+static struct fabric_conf_port *topo_far(const char *name, u32 port,
+					 struct fabric_switch **sw)
+{
+	const struct fabric_trunk *t;
+	struct fabric_port *far;
+	int i;
+
+	list_for_each_entry(t, &topo_trunks, list) {
+		for (i = 0; i < 2; i++) {
+			if (t->end[i].port != port ||
+			    strcmp(t->end[i].name, name))
+				continue;
+			far = topo_port(&t->end[!i]);
+			if (!far)
+				return NULL;
+			*sw = far->sw;
+			return &far->sw->conf->port[far->id];
+		}
+	}
+	return NULL;
+}
+
+/**
+ * fabric_topo_ways() - how long the way in is by each of a switch's trunks
+ * @name: of the switch
+ * @conf: its settings; what the other ends say is put into them
+ *
+ * Context: fabric_mutex.
+ */
+void fabric_topo_ways(const char *name, struct fabric_conf *conf)
+{
+	const struct fabric_conf_port *far;
+	struct fabric_switch *sw;
+	u32 i;
+
+	lockdep_assert_held(&fabric_mutex);
+	for (i = 0; i < FABRIC_PORTS_MAX; i++) {
+		far = topo_far(name, i, &sw);
+		conf->port[i].back_ns = far ? far->delay_ns : FABRIC_DELAY_SAME;
+	}
+}
+
+/* May the switches at the other ends have the ways that follow? */
+static int topo_check_far(const char *name, const struct fabric_conf *conf,
+			  const char **why)
+{
+	struct fabric_conf_port *far;
+	struct fabric_switch *sw;
+	int err = 0;
+	u32 i;
+
+	for (i = 0; i < conf->ports; i++) {
+		far = topo_far(name, i, &sw);
+		if (far && far->rate_mbps != conf->port[i].rate_mbps) {
+			*why = "the two ends of a trunk have different rates";
+			return -EDOM;
+		}
+	}
+	/* first all of them: one switch may have several */
+	for (i = 0; i < conf->ports; i++) {
+		far = topo_far(name, i, &sw);
+		if (far)
+			far->back_ns = conf->port[i].delay_ns;
+	}
+	for (i = 0; i < conf->ports && !err; i++)
+		if (topo_far(name, i, &sw))
+			err = fabric_conf_check(sw->conf, why);
+	for (i = 0; i < conf->ports && err; i++)
+		if (topo_far(name, i, &sw))
+			fabric_topo_ways(sw->name, sw->conf);
+	return err;
+}
+
 /**
  * fabric_topo_check() - do a switch's trunks fit its settings?
  * @name: of the switch
  * @conf: its settings
  * @why: set to a sentence for the log when not
  *
- * Context: fabric_mutex. Return: 0; -ENXIO a trunk names a port it has not.
+ * If so, fabric_topo_apply() is to follow when the switch has them.
+ *
+ * Context: fabric_mutex. Return: 0; -ENXIO a trunk names a port it has not;
+ * -EDOM the other end of one has another rate; what fabric_conf_check() says
+ * of the switch there with the way that this one makes.
  */
 int fabric_topo_check(const char *name, const struct fabric_conf *conf,
 		      const char **why)
@@ -252,9 +371,27 @@ int fabric_topo_check(const char *name, const struct fabric_conf *conf,
 	fabric_topo_ports(name, ports);
 	if (find_last_bit(ports, FABRIC_PORTS_MAX) < conf->ports ||
 	    bitmap_empty(ports, FABRIC_PORTS_MAX))
-		return 0;
+		return topo_check_far(name, conf, why);
 	*why = "a trunk names a port that the switch does not have";
 	return -ENXIO;
+}
+
+/**
+ * fabric_topo_apply() - a switch has new settings: so have its neighbours
+ * @sw: the switch
+ *
+ * Context: fabric_mutex and fabric_lock.
+ */
+void fabric_topo_apply(const struct fabric_switch *sw)
+{
+	struct fabric_port *peer;
+	u32 i;
+
+	for (i = 0; i < sw->ports; i++) {
+		peer = sw->port[i].peer;
+		if (peer)
+			fabric_switch_apply(peer->sw, peer->sw->conf);
+	}
 }
 
 /**

@@ -25,8 +25,10 @@ void fabric_topo_del(struct fabric_trunk *trunk);
 int fabric_topo_set_end(struct fabric_trunk *trunk, int end,
 			const struct fabric_trunk_end *to, const char **why);
 void fabric_topo_ports(const char *name, unsigned long *ports);
+void fabric_topo_ways(const char *name, struct fabric_conf *conf);
 int fabric_topo_check(const char *name, const struct fabric_conf *conf,
 		      const char **why);
+void fabric_topo_apply(const struct fabric_switch *sw);
 void fabric_topo_update(struct sk_buff_head *list);
 struct fabric_port *fabric_topo_hop(struct fabric_switch *sw,
 				    struct fabric_port *to, u32 flow);

@@ -10,7 +10,9 @@
  */
 #include <linux/minmax.h>
 #include <linux/printk.h>
+#include <linux/workqueue.h>
 #include "switch.h"
+#include "testing.h"
 
 static void watchdog_begin(struct fabric_port *port, u8 prio, u64 now)
 {
@@ -32,8 +34,8 @@ static void watchdog_begin(struct fabric_port *port, u8 prio, u64 now)
 		}
 	}
 	fabric_dir_resume(&port->dir, BIT(prio), now);
-	pr_warn_ratelimited("%s: port %u priority %u: paused for too long, its pauses are ignored\n",
-			    sw->name, port->id, prio);
+	port->say_storm |= BIT(prio);
+	schedule_work(&sw->watchdog_say);
 }
 
 static void watchdog_end(struct fabric_port *port, u8 prio)
@@ -41,8 +43,33 @@ static void watchdog_end(struct fabric_port *port, u8 prio)
 	port->out[prio].storm = false;
 	port->out[prio].storms_over++;
 	port->dir.honour |= BIT(prio);
-	pr_info_ratelimited("%s: port %u priority %u: pauses are obeyed again\n",
-			    port->sw->name, port->id, prio);
+	port->say_over |= BIT(prio);
+	schedule_work(&port->sw->watchdog_say);
+}
+
+/* A console may be slow, and a net console's packets may come by here */
+static void watchdog_say(struct work_struct *work)
+{
+	struct fabric_switch *sw = container_of(work, struct fabric_switch,
+						watchdog_say);
+	unsigned long storm, over;
+	u32 port;
+	int prio;
+
+	for (port = 0; port < sw->ports; port++) {
+		spin_lock_bh(&fabric_lock);
+		storm = sw->port[port].say_storm;
+		over = sw->port[port].say_over;
+		sw->port[port].say_storm = 0;
+		sw->port[port].say_over = 0;
+		spin_unlock_bh(&fabric_lock);
+		for_each_set_bit(prio, &storm, FABRIC_PRIOS)
+			pr_warn_ratelimited("%s: port %u priority %d: paused for too long, its pauses are ignored\n",
+					    sw->name, port, prio);
+		for_each_set_bit(prio, &over, FABRIC_PRIOS)
+			pr_info_ratelimited("%s: port %u priority %d: pauses are obeyed again\n",
+					    sw->name, port, prio);
+	}
 }
 
 /* Look at one queue; when to look at it again */
@@ -95,12 +122,17 @@ static void watchdog_event(struct fabric_event *ev, u64 now)
  */
 void fabric_watchdog_kick(struct fabric_switch *sw, u64 now)
 {
+	struct timerqueue_node *node = &sw->watchdog_ev.node;
+	u64 at = now + sw->watchdog.detect_ns;
+
 	fabric_lock_held();
-	if (sw->watchdog.action != FABRIC_WATCHDOG_OFF &&
-	    !timerqueue_node_queued(&sw->watchdog_ev.node))
-		fabric_event_set(&sw->watchdog_ev,
-				 now + sw->watchdog.detect_ns);
+	if (sw->watchdog.action == FABRIC_WATCHDOG_OFF)
+		return;
+	/* it may be waiting for the end of another queue's storm */
+	if (!timerqueue_node_queued(node) || node->expires > at)
+		fabric_event_set(&sw->watchdog_ev, at);
 }
+ROCEV2_EXPORT_FOR_TEST(fabric_watchdog_kick);
 
 /**
  * fabric_watchdog_init() - nothing is paused yet
@@ -109,4 +141,17 @@ void fabric_watchdog_kick(struct fabric_switch *sw, u64 now)
 void fabric_watchdog_init(struct fabric_switch *sw)
 {
 	fabric_event_init(&sw->watchdog_ev, watchdog_event);
+	INIT_WORK(&sw->watchdog_say, watchdog_say);
+}
+ROCEV2_EXPORT_FOR_TEST(fabric_watchdog_init);
+
+/**
+ * fabric_watchdog_exit() - the switch goes; its event is cancelled
+ * @sw: the switch
+ *
+ * Context: process, without fabric_lock.
+ */
+void fabric_watchdog_exit(struct fabric_switch *sw)
+{
+	flush_work(&sw->watchdog_say);
 }

@@ -7,13 +7,19 @@ usage: frames.py pause DEV PRIO QUANTA [COUNT INTERVAL_MS]
        frames.py broadcast DEV COUNT
        frames.py hear DEV SECONDS
        frames.py datagrams ADDRESS COUNT BYTES TOS
+       frames.py from DEV MAC
+       frames.py send ADDRESS PORT BYTES
+       frames.py receive ADDRESS PORT
 
 pause sends PFC frames, malformed four that are none, broadcast frames of an
 experimental type to everybody. hear prints the class-enable vector of the
 first PFC frame that comes up the stack, and fails if none does. datagrams
-sends UDP as fast as it goes.
+sends UDP as fast as it goes. from broadcasts a frame as if MAC had sent it.
+send and receive are the two ends of a TCP stream; both print its SHA-256.
 """
 
+import hashlib
+import random
 import socket
 import struct
 import sys
@@ -91,9 +97,35 @@ def datagrams(address, count, size, tos):
         sock.sendto(b"\0" * int(size), (address, 9))
 
 
+def impersonate(dev, mac):
+    port(dev).send(frame(b"\xff" * 6, bytes.fromhex(mac.replace(":", "")),
+                         EXPERIMENTAL, b"hello"))
+
+
+def send(address, tcp_port, size):
+    data = random.Random(1).randbytes(int(size))
+    with socket.create_connection((address, int(tcp_port))) as sock:
+        sock.sendall(data)
+    print(hashlib.sha256(data).hexdigest())
+
+
+def receive(address, tcp_port):
+    found = hashlib.sha256()
+    with socket.create_server((address, int(tcp_port))) as server:
+        sock = server.accept()[0]
+    sock.settimeout(30)
+    while True:
+        data = sock.recv(65536)
+        if not data:
+            break
+        found.update(data)
+    print(found.hexdigest())
+
+
 def main():
     what = {"pause": pause, "malformed": malformed, "broadcast": broadcast,
-            "hear": hear, "datagrams": datagrams}
+            "hear": hear, "datagrams": datagrams, "from": impersonate,
+            "send": send, "receive": receive}
     if len(sys.argv) < 3 or sys.argv[1] not in what:
         sys.exit(__doc__)
     what[sys.argv[1]](*sys.argv[2:])

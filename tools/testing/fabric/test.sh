@@ -142,7 +142,8 @@ everybody_pings() {
 
 basics() {
 	part "a star of four"
-	tap_run "a switch with four ports" star 4 rate_mbps 1000
+	tap_run "a switch with four ports" star 4 rate_mbps 1000 \
+		dscp2prio 10:6
 	tap_run "every host reaches every host" everybody_pings
 	# Four times the way of 100 us, and (98 + 24) bytes at 1 Gb/s
 	set_all sw0 delay_ns 100000
@@ -153,6 +154,14 @@ basics() {
 		"$(rtt 0 1 -s 4000)" 1300 1312
 	set_all sw0 rate_mbps 1000
 	is "nothing was dropped" "$(drops sw0)" -eq 0
+}
+
+# queue_of_10 NAME PRIO: by which DSCP 10 leaves host 0.
+queue_of_10() {
+	local before
+	before=$(stat_of 0 sw0p0 "tx_prio$2_packets")
+	in_h 0 ping -q -c 3 -i 0.2 -Q 40 10.0.0.2 >/dev/null
+	is "$1" $(($(stat_of 0 sw0p0 "tx_prio$2_packets") - before)) -eq 3
 }
 
 tools() {
@@ -185,8 +194,21 @@ tools() {
 	in_h 0 ping -q -c 3 -i 0.2 -Q 40 10.0.0.2 >/dev/null
 	is "dcb app: DSCP 10 leaves by queue 3" \
 		"$(stat_of 0 sw0p0 tx_prio3_packets)" -eq 3
+	# adds the new one, then deletes the old
+	in_h 0 dcb app replace dev sw0p0 dscp-prio 10:2
+	queue_of_10 "dcb app replace: DSCP 10 leaves by queue 2" 2
+	in_h 0 dcb app replace dev sw0p0 dscp-prio 10:4
+	queue_of_10 "and then by queue 4" 4
 	in_h 0 dcb app flush dev sw0p0
+	queue_of_10 "dcb app flush: as the switch's table was" 6
+	# the kernel's table ends with the namespace, so does the NIC's
+	in_h 0 dcb app add dev sw0p0 dscp-prio 10:3
+	ip -n h0 link set sw0p0 netns 1
+	ip netns del h0
+	host 0 sw0p0
+	queue_of_10 "a NIC that has moved: as the switch's table was" 6
 }
+
 
 pauses() {
 	local storm pinger out
@@ -301,11 +323,54 @@ headroom() {
 	is "a byte less loses one packet" "$HEADROOM_DROPS" -eq 1
 }
 
+# gro: what GRO merges at the receiver is still the sender's to send again.
+gro() {
+	local out pid sum
+	part "GRO"
+	# packets that are near each other become one, then nobody is there
+	in_h 0 bash -c "echo 200000 >/sys/class/net/sw0p0/gro_flush_timeout"
+	out=$(mktemp)
+	in_h 0 $FRAMES receive 10.0.0.1 5009 >"$out" 2>&1 &
+	pid=$!
+	lab_wait 10 in_h 0 ss -Hltn 'sport = 5009'
+	sum=$(in_h 1 timeout 60 $FRAMES send 10.0.0.1 5009 2000000 &
+		sleep 0.005
+		ip -n h0 addr del 10.0.0.1/24 dev sw0p0
+		sleep 0.02
+		ip -n h0 addr add 10.0.0.1/24 dev sw0p0
+		wait)
+	wait $pid
+	is "some packets were sent again" \
+		"$(in_h 1 nstat -asz TcpRetransSegs | awk '/Tcp/ { print $2 }')" \
+		-gt 0
+	if [[ -n $sum && $(cat "$out") == "$sum" ]]; then
+		tap_ok "what was sent again is what was sent"
+	else
+		tap_fail "what was sent again is what was sent" \
+			"sent $sum, received $(cat "$out")"
+	fi
+	rm -f "$out"
+	in_h 0 bash -c "echo 0 >/sys/class/net/sw0p0/gro_flush_timeout"
+}
+
 addresses() {
 	part "addresses"
 	in_h 0 ip neigh replace 10.0.0.99 lladdr 02:00:00:00:99:99 dev sw0p0
 	in_h 0 ping -q -c 2 -i 0.2 -W 1 -Q 104 10.0.0.99 >/dev/null
 	is "an unknown address in a lossless priority" \
+		"$(counter sw0 0 3 drop_unknown_unicast)" -eq 2
+	# of a guest at host 1, say: no NIC's own
+	in_h 1 $FRAMES from sw0p1 02:00:00:00:77:77
+	in_h 0 ip neigh replace 10.0.0.77 lladdr 02:00:00:00:77:77 dev sw0p0
+	sleep 0.01
+	in_h 0 ping -q -c 1 -W 1 -Q 104 10.0.0.77 >/dev/null
+	is "one that was heard is known" \
+		"$(counter sw0 0 3 drop_unknown_unicast)" -eq 2
+	mkdir $CFG/sw9 && set_all sw9 ports 1 live 1
+	in_h 0 ping -q -c 1 -W 1 -Q 104 10.0.0.77 >/dev/null
+	rmdir $CFG/sw9
+	in_h 0 ping -q -c 1 -W 1 -Q 104 10.0.0.77 >/dev/null
+	is "and stays so when another switch comes and goes" \
 		"$(counter sw0 0 3 drop_unknown_unicast)" -eq 2
 }
 
@@ -334,6 +399,78 @@ host_mode() {
 	fi
 	rm -f "$heard"
 	tap_run "host mode goes" down sw0
+}
+
+# two_switches RATE_B DELAY_B: swa and swb, joined, with a host each.
+two_switches() {
+	local sw
+	for sw in swa swb; do
+		mkdir "$CFG/$sw" "$CFG/$sw/port1" &&
+			set_all $sw ports 2 rate_mbps 1000 || return 1
+		set_all $sw/prio3 xoff_mode static xoff_bytes 50000
+	done
+	set_all swb/port1 rate_mbps "$1" delay_ns "$2" || return 1
+	mkdir $CFG/trunks/t && echo swa:1 >$CFG/trunks/t/a &&
+		echo swb:1 >$CFG/trunks/t/b && write swa/live 1
+}
+
+# A trunk has one rate; its two ways may be of different length.
+trunk_ends() {
+	part "the ends of a trunk"
+	two_switches 2000 1000
+	refused "two rates" "domain" write swb/live 1
+	write swb/port1/rate_mbps 1000
+	# a millisecond: 125,000 bytes are on their way to swa
+	write swb/port1/delay_ns 1000000
+	write swa/buffer_bytes 130000
+	refused "a way that the other end has no headroom for" \
+		"No space left" write swb/live 1
+	write swa/buffer_bytes 12000000
+	tap_run "the two are joined" write swb/live 1
+	host 0 swap0
+	host 1 swbp0
+	refused "another rate while both are live" "domain" \
+		write swa/port1/rate_mbps 2000
+	in_h 1 ping -q -c 1 10.0.0.1 >/dev/null
+	in_h 0 $FRAMES pause swap0 3 65535
+	sleep 0.001
+	in_h 1 $FRAMES datagrams 10.0.0.1 40 4000 104
+	sleep 0.01
+	is "the longer way fills the headroom" \
+		"$(counter swa 1 3 headroom_peak)" -gt 100000
+	is "which is there" "$(counter swa 1 3 drop_headroom_full)" -eq 0
+	sleep 0.1
+	# longer still, while both live
+	write swb/port1/delay_ns 1500000
+	is "it follows" "$(counter swa 1 3 headroom_size)" -gt 187500
+	tap_run "they go" down swb
+	sleep 0.01
+	is "and what is needed alone is left" \
+		"$(counter swa 1 3 headroom_size)" -lt 20000
+	down swa
+	rmdir $CFG/trunks/t
+}
+
+# A cable is changed for a shorter one: what is in the old one still comes.
+rewired() {
+	[[ $TIME_TRAVEL == 1 ]] || return 0
+	part "a shorter cable"
+	star 2 rate_mbps 1000 delay_ns 1000000
+	set_all sw0/prio3 xoff_mode static xoff_bytes 50000
+	in_h 1 ping -q -c 1 10.0.0.1 >/dev/null
+	in_h 0 $FRAMES pause sw0p0 3 65535
+	sleep 0.002
+	in_h 1 $FRAMES datagrams 10.0.0.1 40 4000 104
+	write sw0/delay_ns 1000
+	sleep 0.01
+	is "nothing in the old one is lost" \
+		"$(counter sw0 1 3 drop_headroom_full)" -eq 0
+	is "which was more than the new one's headroom" \
+		"$(counter sw0 1 3 headroom_peak)" -gt 20000
+	is "and that is what there is now" \
+		"$(counter sw0 1 3 headroom_size)" -lt 20000
+	sleep 0.1
+	down sw0
 }
 
 # leaf_spine: two leaves with two hosts, two spines, all joined.
@@ -413,6 +550,13 @@ refusals() {
 	mkdir $CFG/trunks/x
 	write trunks/x/a sw1:0
 	refused "a loop without a trunk" "symbolic links" write trunks/x/b sw1:1
+	write sw1/pause_quanta 100
+	refused "pauses shorter than a frame and its refresh" "domain" \
+		write sw1/live 1
+	write sw1/pause_quanta 65535
+	write sw1/sample_ns 1
+	refused "a sample every nanosecond" "domain" write sw1/live 1
+	write sw1/sample_ns 0
 	refused "no end of a trunk" "Invalid argument" write trunks/x/b sw1
 	write trunks/x/a sw1:9
 	refused "a trunk at no port" "No such device or address" \
@@ -477,8 +621,11 @@ main() {
 	mkdir $CFG/sw0/port0
 	lossless
 	addresses
+	gro
 	tap_run "the star goes" down sw0
 	headroom
+	trunk_ends
+	rewired
 	host_mode
 	trunks
 	endings

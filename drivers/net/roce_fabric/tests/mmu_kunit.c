@@ -126,16 +126,21 @@ static void mmu_lossy(struct kunit *test)
 }
 
 /*
- * MTU 1500: frames of 1518, 1542 on the wire, and PFC takes 84. 40 Gb/s and
- * 1 us each way are 10,000 bytes: a window of 11,626, which holds 7 frames and
- * 832 bytes more: a frame of 808. With the two at its ends: 9 * 1518 + 808.
+ * MTU 1500: frames of 1518, 1542 on the wire, and PFC takes 84. At 40 Gb/s, 5
+ * bytes a ns, those two take 325.2 ns, 326 to the event. With 1 us each way
+ * and what the first arrival was late less than 2327 ns: 11,634 bytes, which
+ * hold 7 frames and 840 bytes more: a frame of 816. With the two at the ends:
+ * 9 * 1518 + 816.
  */
 static void mmu_headroom(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, fabric_mmu_headroom_bound(1500, 40000, 1000),
-			14470U);
-	/* no way at all: 1626 on the wire, one frame and 84 - 24 bytes */
+	KUNIT_EXPECT_EQ(test, fabric_mmu_headroom_bound(1500, 40000, 2000),
+			14478U);
+	/* no way at all: less than 327 ns, one frame and 92 - 24 bytes */
 	KUNIT_EXPECT_EQ(test, fabric_mmu_headroom_bound(1500, 40000, 0),
+			3U * 1518 + 68);
+	/* 1 Gb/s: 13008 ns and 1, 1626.125 bytes: less than 1627 */
+	KUNIT_EXPECT_EQ(test, fabric_mmu_headroom_bound(1500, 1000, 0),
 			3U * 1518 + 60);
 }
 

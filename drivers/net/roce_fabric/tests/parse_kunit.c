@@ -69,6 +69,33 @@ static void parse_frames(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, pkt.control);
 }
 
+/* Two tags are read, and more are no IP: nothing there is longer than it may */
+static void parse_tags(struct kunit *test)
+{
+	u8 type[4 * 4 + 2];
+	struct fabric_pkt pkt;
+	int tags, i;
+
+	for (tags = 1; tags <= 4; tags++) {
+		for (i = 0; i < tags; i++) {
+			type[4 * i] = i ? 0x81 : 0x88;
+			type[4 * i + 1] = i ? 0x00 : 0xa8;
+			/* priority 5, then 6, ... */
+			type[4 * i + 2] = (5 + i) << 5;
+			type[4 * i + 3] = 1;
+		}
+		type[4 * tags] = 0x08;
+		type[4 * tags + 1] = 0x00;
+		parse_one(test, type, 4 * tags + 2, parse_v4, sizeof(parse_v4),
+			  &pkt);
+		KUNIT_EXPECT_EQ(test, pkt.l3, tags <= 2 ? 4 : 0);
+		KUNIT_EXPECT_EQ(test, pkt.pcp, 5);
+		KUNIT_EXPECT_FALSE(test, pkt.control);
+		if (tags <= 2)
+			KUNIT_EXPECT_EQ(test, pkt.l3_off, 14 + 4 * tags);
+	}
+}
+
 /* The UDP source port is all the entropy that a pair of hosts has */
 static void parse_entropy(struct kunit *test)
 {
@@ -149,6 +176,7 @@ static void parse_spread(struct kunit *test)
 
 static struct kunit_case parse_cases[] = {
 	KUNIT_CASE(parse_frames),
+	KUNIT_CASE(parse_tags),
 	KUNIT_CASE(parse_entropy),
 	KUNIT_CASE(parse_prio),
 	KUNIT_CASE(parse_spread),

@@ -100,10 +100,42 @@ static void pause_xoff(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, fabric_xoff_due(&xoff, NOW + 20));
 }
 
+/* No memory for a frame: whatever it was to say is said later */
+static void pause_deferred(struct kunit *test)
+{
+	struct fabric_xoff xoff = {};
+	struct rocev2_pfc pfc;
+
+	fabric_xoff_set(&xoff, 3, true, NOW);
+	fabric_xoff_set(&xoff, 4, true, NOW);
+	fabric_xoff_take(&xoff, 0xffff, 40000, NOW, &pfc);
+	/* XON for one, while another stays stopped */
+	fabric_xoff_set(&xoff, 3, false, NOW + 100);
+	fabric_xoff_defer(&xoff, NOW + 10100);
+	KUNIT_EXPECT_FALSE(test, fabric_xoff_due(&xoff, NOW + 10099));
+	KUNIT_EXPECT_EQ(test, fabric_xoff_next(&xoff), NOW + 10100);
+	KUNIT_EXPECT_TRUE(test, fabric_xoff_due(&xoff, NOW + 10100));
+	fabric_xoff_take(&xoff, 0xffff, 40000, NOW + 10100, &pfc);
+	KUNIT_EXPECT_EQ(test, pfc.enable, BIT(3) | BIT(4));
+	KUNIT_EXPECT_EQ(test, pfc.time[3], 0);
+	/* XON for the last: nothing else would ever bring it about */
+	fabric_xoff_set(&xoff, 4, false, NOW + 20000);
+	fabric_xoff_defer(&xoff, NOW + 30000);
+	KUNIT_EXPECT_EQ(test, fabric_xoff_next(&xoff), NOW + 30000);
+	KUNIT_EXPECT_TRUE(test, fabric_xoff_due(&xoff, NOW + 30000));
+	fabric_xoff_take(&xoff, 0xffff, 40000, NOW + 30000, &pfc);
+	KUNIT_EXPECT_EQ(test, pfc.enable, BIT(4));
+	KUNIT_EXPECT_EQ(test, fabric_xoff_next(&xoff), U64_MAX);
+	/* what came true meanwhile is at once due again */
+	fabric_xoff_set(&xoff, 5, true, NOW + 30001);
+	KUNIT_EXPECT_TRUE(test, fabric_xoff_due(&xoff, NOW + 30001));
+}
+
 static struct kunit_case pause_cases[] = {
 	KUNIT_CASE(pause_quanta),
 	KUNIT_CASE(pause_frames),
 	KUNIT_CASE(pause_xoff),
+	KUNIT_CASE(pause_deferred),
 	{}
 };
 
