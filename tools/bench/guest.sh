@@ -86,7 +86,7 @@ declare -A CASES_AT=(
 )
 # Instructions alone tell these apart, or guest time that the host cannot touch
 declare -A COST_AT=(
-	[L]="write64k-perftest idle-events idle-memory"
+	[L]="send64k-perftest idle-events idle-memory"
 	[V]="write64k-cc write64k-nocc share-tcp share-ping busy-ping"
 )
 

@@ -41,10 +41,10 @@ scene_iperf() { # PATH REPEAT
 perftest_time() { # GID-INDEX COUNT
 	local begin
 	local -a args=(-d rl -x "$1" -n "$2" -s 65536 -t 16 -Q 1 -e -F)
-	start_server L 18515 timeout "$LIMIT" ib_write_bw "${args[@]}" ||
+	start_server L 18515 timeout "$LIMIT" ib_send_bw "${args[@]}" ||
 		return
 	begin=$(date +%s%N)
-	timeout "$LIMIT" ib_write_bw "${args[@]}" "$(server_ip L)" \
+	timeout "$LIMIT" ib_send_bw "${args[@]}" "$(server_ip L)" \
 		>/run/client.log 2>&1 || return
 	PERFTEST_NS=$(($(date +%s%N) - begin))
 	wait "$SERVER"
@@ -52,13 +52,14 @@ perftest_time() { # GID-INDEX COUNT
 
 scene_perftest() { # PATH STACK REPEAT
 	local path=$1 stack=$2 rep=$3 gid first short=1000 long=3000
-	local name=write64k-perftest keep=$SERVER
+	local name=send64k-perftest keep=$SERVER
 	if gid=$(lab_gid rl 10.8.0.1) && perftest_time "$gid" $short &&
 		first=$PERFTEST_NS && perftest_time "$gid" $long; then
 		figure "$path" "$stack" $name "$rep" "$(per_block cost \
 			"$first" "$PERFTEST_NS" $((long - short)))"
 	else
-		why "$path" "$stack" $name "$(tail -n 1 /run/client.log)"
+		why "$path" "$stack" $name \
+			"$(tail -qn 3 /run/client.log /run/server.log)"
 		stop "$SERVER"
 	fi
 	SERVER=$keep
@@ -154,9 +155,11 @@ kernel_bytes() {
 	awk 'FNR == NR { kb[$1] = $2; next }
 		/\[rocev2\].* user/ && match($0, /pages=[0-9]+/) {
 			rings += substr($0, RSTART + 6, RLENGTH - 6) }
-		END { printf "%d", (kb["MemTotal:"] - kb["MemFree:"] -
-			kb["Buffers:"] - kb["Cached:"] - kb["AnonPages:"] -
-			kb["PageTables:"]) * 1024 - rings * 4096 }' \
+		END {
+			used = kb["MemTotal:"] - kb["MemFree:"]
+			used -= kb["Buffers:"] + kb["Cached:"]
+			used -= kb["AnonPages:"] + kb["PageTables:"]
+			printf "%.0f", used * 1024 - rings * 4096 }' \
 		/proc/meminfo /proc/vmallocinfo
 }
 
