@@ -310,8 +310,10 @@ int rb_session_run(struct rb_session *s)
 		s->rx0 = rb_session_ops(s);
 		if (session_sync(s, &s->rx0))
 			return -1;
-		for (i = 0; i < s->p.threads; i++)
+		for (i = 0; i < s->p.threads; i++) {
 			rb_hist_reset(s->workers[i].hist);
+			s->workers[i].lost = 0;
+		}
 	}
 	return session_measure(s);
 }

@@ -92,6 +92,7 @@ shapes() {
 	checked "inline" --inline 64 -s 64 -n "$n"
 	checked "polling" --poll -s 64 -n "$n"
 	checked "duration" -D ${UNIT}ms -s 4096
+	checked "duration, several QPs" -D ${UNIT}ms -s 4096 -Q 12
 	rm -f "$JSON"
 	bench "duration, many QPs" -- "$ROCEBENCH" -D ${UNIT}ms -Q 200 \
 		-o write -s 4096 --json="$JSON" $IP4_B
