@@ -6,12 +6,15 @@
 #
 #	kernel  path  stack  case  repeat  value
 #
-# in /lab/figures.tsv; table.py makes sense of them.
+# in /lab/figures.tsv; table.py makes sense of them. First comes all that is
+# meant to be measured, with "plan" for the repeat and how many for the value;
+# for what then fails, "why" and a text.
 #
 #	guest.sh cost	time is instructions: per operation, from two lengths
 #	guest.sh native	MB/s, or microseconds per round
 #
 # Paths: L, both ends on one address; V, namespaces A and B over a veth pair.
+# Cases that are not just a rate of rocebench's are in scenes.sh.
 
 set -u
 # shellcheck source=tools/testing/rdma.sh
@@ -27,49 +30,104 @@ FIGURES=/lab/figures.tsv
 # The netdev's MTU gives a path MTU of 4096
 MTU=4200
 LIMIT=${LIMIT:-300}
+# So long a native case runs: many ticks of HZ=100, little against a boot
+NATIVE_TIME=${NATIVE_TIME:-1s}
+
+# shellcheck source=tools/bench/scenes.sh
+. tools/bench/scenes.sh
 
 figure() { # PATH STACK CASE REPEAT VALUE
 	printf '%s\t%s\t%s\t%s\t%s\t%s\n' "$LAB_KERNEL_NAME" "$@" >>$FIGURES
 	echo "figure: $*"
 }
 
-# Case names and what rocebench is told; short and long count for cost, and
-# a count for native runs.
+# why PATH STACK CASE TEXT: there is no figure. CASE "*": of that stack.
+why() {
+	local text=${4//$'\t'/ }
+	printf '%s\t%s\t%s\t%s\twhy\t%s\n' "$LAB_KERNEL_NAME" "$1" "$2" "$3" \
+		"${text//$'\n'/; }" >>$FIGURES
+	echo "no figure: $*"
+}
+
+# Case names and what rocebench is told; for cost, two lengths. qps1 and
+# qps1000 have as many messages in flight, and send as many.
 declare -A CASE_ARGS=(
 	[send64k]="-o send -s 65536"
 	[write64k]="-o write -s 65536"
 	[read64k]="-o read -s 65536"
-	[write1m]="-o write -s 1048576 -q 4"
+	[write1m]="-o write -s 1048576 -q 4 -w 20"
 	[send64k-mtu1024]="-o send -s 65536 -m 1024"
 	[write64k-single]="-o write -s 65536"
+	[write64k-cc]="-o write -s 65536"
+	[write64k-nocc]="-o write -s 65536"
 	[ping64]="-P -s 64"
 	[send64-list]="-o send -s 64 -q 128 -l 16"
-	[qps1]="-o write -s 4096 -q 4"
-	[qps1000]="-o write -s 4096 -q 4 -Q 1000"
+	[qps1]="-o write -s 4096 -q 1000 -w 1000"
+	[qps1000]="-o write -s 4096 -q 1 -w 1 -Q 1000"
 )
 declare -A CASE_COUNTS=(
-	[send64k]="200 600 1000"
-	[write64k]="200 600 1000"
-	[read64k]="200 600 1000"
-	[write1m]="20 50 100"
-	[send64k-mtu1024]="100 300 500"
-	[write64k-single]="100 300 500"
-	[ping64]="500 1500 2000"
-	[send64-list]="2048 6144 16000"
-	[qps1]="1000 5000 5000"
-	[qps1000]="4 9 9"
+	[send64k]="200,600"
+	[write64k]="200,600"
+	[read64k]="200,600"
+	[write1m]="20,50"
+	[send64k-mtu1024]="100,300"
+	[write64k-single]="100,300"
+	[write64k-cc]="200,600"
+	[write64k-nocc]="200,600"
+	[ping64]="500,1500"
+	[send64-list]="2048,6144"
+	[qps1]="20000,60000"
+	[qps1000]="20,60"
 )
-CASES_L="send64k write64k read64k write1m ping64 send64-list qps1 qps1000"
-CASES_V="send64k write64k read64k write1m send64k-mtu1024 write64k-single"
-CASES_V+=" ping64"
+declare -A CASES_AT=(
+	[L]="send64k write64k read64k write1m ping64 send64-list qps1 qps1000"
+	[V]="send64k write64k read64k write1m send64k-mtu1024 write64k-single
+		ping64"
+)
+# Instructions alone tell these apart, or guest time that the host cannot touch
+declare -A COST_AT=(
+	[L]="send64k-perftest idle-events idle-memory"
+	[V]="write64k-cc write64k-nocc share-tcp share-ping busy-ping"
+)
+
+# cases PATH STACK: what there is of it, less what the user did not ask for
+cases() {
+	local list=${CASES_AT[$1]} name
+	[[ $MODE != cost ]] || list+=" ${COST_AT[$1]}"
+	[[ $2 != iperf3 ]] || list=send64k
+	for name in $list; do
+		case $2/$name in
+		rocev2/* | tcp/send64k | tcp/ping64 | iperf3/*) ;;
+		tcp/* | siw/*mtu1024 | siw/qps* | siw/*-perftest) continue ;;
+		*/*single | */*cc | */idle-* | */share-* | */busy-*) continue ;;
+		esac
+		if [[ -z $CASES || " $CASES " == *" $name "* ]]; then
+			echo "$name"
+		fi
+	done
+}
+
+plan() {
+	local path stack name
+	: >$FIGURES
+	for path in $PATHS; do
+		for stack in $STACKS; do
+			for name in $(cases "$path" "$stack"); do
+				printf '%s\t%s\t%s\t%s\tplan\t%s\n' \
+					"$LAB_KERNEL_NAME" "$path" "$stack" \
+					"$name" "$REPEATS" >>$FIGURES
+			done
+		done
+	done
+}
 
 # bench_run PATH ARGS...: prints "ns operations bytes " of each run
 bench_run() {
 	local path=$1 out
 	shift
 	out=$(in_client "$path" timeout -k 5 "$LIMIT" "$ROCEBENCH" --json \
-		--quiet --no-latency --seed 1 "$@" "$(server_ip "$path")") ||
-		return
+		--quiet --no-latency --seed 1 "$@" "$(server_ip "$path")" \
+		2>/run/client.log) || return
 	awk -F '[:,]' '/"time_ns"/ { ns = $2 } /"operations"/ { n = $2 }
 		/"bytes"/ { b = $2 } /"ops_per_s"/ { printf "%s %s %s ", ns, n, b }
 		' <<<"$out"
@@ -109,89 +167,63 @@ stack_args() {
 	esac
 }
 
-# one PATH STACK CASE REPEAT
-one() {
-	local path=$1 stack=$2 name=$3 rep=$4 short long count a args
-	read -r short long count <<<"${CASE_COUNTS[$name]}"
+# rate PATH STACK CASE REPEAT: one of rocebench's
+rate() {
+	local path=$1 stack=$2 name=$3 rep=$4 length a args
 	args="$(stack_args "$stack") ${CASE_ARGS[$name]}"
-	[[ $MODE == native ]] || count=$short,$long
+	length="-n ${CASE_COUNTS[$name]}"
+	[[ $MODE == cost ]] || length="-D $NATIVE_TIME"
 	# shellcheck disable=SC2086
-	if ! a=$(bench_run "$path" $args -n "$count"); then
-		echo "no figure: $path $stack $name"
-		return
+	if ! a=$(bench_run "$path" $args $length); then
+		why "$path" "$stack" "$name" "$(tail -n 1 /run/client.log)"
+		return 1
 	fi
-	figure "$path" "$stack" "$name" "$rep" "$(awk -v a="$a" \
-		-v what="$MODE ${name%%[0-9]*}" 'BEGIN {
+	RATE=$(awk -v a="$a" -v what="$MODE ${name%%[0-9]*}" 'BEGIN {
 		split(a, x)
 		if (what ~ /^cost/)
 			printf "%.0f", (x[4] - x[1]) / (x[5] - x[2])
 		else if (what ~ /ping/)
 			printf "%.2f", x[1] / x[2] / 1e3
 		else
-			printf "%.2f", x[3] * 1e3 / x[1] }')"
+			printf "%.2f", x[3] * 1e3 / x[1] }')
 }
 
-applies() { # STACK CASE
-	case $1/$2 in
-	tcp/send64k | tcp/ping64) ;;
-	tcp/* | siw/*mtu1024 | siw/*single | siw/qps*) return 1 ;;
+# measure PATH STACK CASE REPEAT
+measure() {
+	local path=$1 stack=$2 name=$3 rep=$4
+	case $name in
+	idle-events) scene_idle "$rep" ;;
+	share-tcp) scene_share "$rep" ;;
+	busy-ping) scene_busy "$rep" ;;
+	# come with the scene before them
+	idle-memory | share-ping) ;;
+	*-perftest) scene_perftest "$path" "$stack" "$rep" ;;
+	*-single) scene_single "$path" "$stack" "$name" "$rep" ;;
+	*-cc | *-nocc)
+		congestion_control "${name##*-}"
+		rate "$@" && figure "$path" "$stack" "$name" "$rep" "$RATE"
+		congestion_control default
+		;;
+	*) rate "$@" && figure "$path" "$stack" "$name" "$rep" "$RATE" ;;
 	esac
-	[[ -z $CASES || " $CASES " == *" $2 "* ]]
-}
-
-# What differs from the ordinary set-up for one case
-case_begin() {
-	[[ $1 != *-single ]] || gso off
-}
-
-case_end() {
-	[[ $1 != *-single ]] || gso on
-}
-
-gso() {
-	in_a ethtool -K va tx-udp-segmentation "$1" >/dev/null
-	in_b ethtool -K vb tx-udp-segmentation "$1" >/dev/null
 }
 
 all_cases() { # PATH STACK REPEAT
-	local path=$1 stack=$2 rep=$3 name list=$CASES_L
-	[[ $path == L ]] || list=$CASES_V
-	start_server "$path" 18525 "$ROCEBENCH" --quiet || return
-	for name in $list; do
-		applies "$stack" "$name" || continue
-		case_begin "$name"
-		one "$path" "$stack" "$name" "$rep"
-		case_end "$name"
+	local path=$1 stack=$2 rep=$3 name
+	if ! start_server "$path" 18525 "$ROCEBENCH" --quiet; then
+		why "$path" "$stack" "*" "no server: $(tail -n 1 /run/server.log)"
+		return
+	fi
+	for name in $(cases "$path" "$stack"); do
+		measure "$path" "$stack" "$name" "$rep"
 	done
-	stop $SERVER
-}
-
-# iperf3 times itself badly where time is not time: from outside, twice
-iperf_time() { # PATH BLOCKS
-	local begin
-	begin=$(date +%s%N)
-	in_client "$1" iperf3 -c "$(server_ip "$1")" -l 65536 -k "$2" \
-		>/run/iperf.log 2>&1 || return
-	echo $(($(date +%s%N) - begin))
-}
-
-iperf_case() { # PATH REPEAT
-	local path=$1 rep=$2 a b short=1000 long=3000
-	applies tcp send64k || return 0
-	[[ $MODE == cost ]] || short=2000 long=6000
-	start_server "$path" 5201 iperf3 -s || return
-	a=$(iperf_time "$path" $short) && b=$(iperf_time "$path" $long) &&
-		figure "$path" iperf3 send64k "$rep" "$(awk -v a="$a" \
-			-v b="$b" -v n=$((long - short)) -v mode="$MODE" \
-			'BEGIN { ns = (b - a) / n
-			printf "%.0f", mode == "cost" ? ns : 65536e3 / ns }')"
 	stop $SERVER
 }
 
 module_of() { if [[ $1 == rxe ]]; then echo rdma_rxe; else echo "$1"; fi; }
 
 stack_up() { # PATH STACK
-	lab_load "$2" 2>/run/load.log || return
+	lab_load "$2" || return
 	if [[ $1 == L ]]; then
 		lab_link rl vl "$2"
 		return
@@ -210,14 +242,15 @@ stack_down() {
 }
 
 stack_run() { # PATH STACK REPEAT
+	[[ -n $(cases "$1" "$2") ]] || return
 	case $2 in
-	iperf3) iperf_case "$1" "$3" ;;
+	iperf3) scene_iperf "$1" "$3" ;;
 	tcp) all_cases "$1" tcp "$3" ;;
 	*)
-		if stack_up "$1" "$2"; then
+		if stack_up "$1" "$2" 2>/run/up.log; then
 			all_cases "$1" "$2" "$3"
 		else
-			echo "not here: $2 on $1: $(tail -1 /run/load.log)"
+			why "$1" "$2" "*" "$(tail -n 1 /run/up.log)"
 		fi
 		stack_down "$2"
 		;;
@@ -242,7 +275,7 @@ net_up() {
 
 main() {
 	local rep path stack
-	: >$FIGURES
+	plan
 	providers
 	net_up
 	for ((rep = 1; rep <= REPEATS; rep++)); do
@@ -253,7 +286,6 @@ main() {
 			done
 		done
 	done
-	[[ -s $FIGURES ]]
 }
 
 main

@@ -90,14 +90,19 @@ static struct json_object *client_test(const struct rb_opts *o,
 	return obj;
 }
 
-static bool client_right(struct json_object *result)
+/* Unreliable transports may lose messages; the report says how many */
+static bool client_right(const struct rb_parms *p, struct json_object *result)
 {
 	uint64_t bad = rb_json_u64(result, "bad");
+	uint64_t lost = rb_reliable(p) ? rb_json_u64(result, "lost") : 0;
 
 	if (bad)
 		fprintf(stderr, "rocebench: %llu messages had wrong bytes\n",
 			(unsigned long long)bad);
-	return !bad;
+	if (lost)
+		fprintf(stderr, "rocebench: %llu messages never arrived\n",
+			(unsigned long long)lost);
+	return !bad && !lost;
 }
 
 int rb_client(const struct rb_opts *o)
@@ -123,7 +128,7 @@ int rb_client(const struct rb_opts *o)
 		}
 		s = next;
 		r = client_test(o, s);
-		ok = r && client_right(r);
+		ok = r && client_right(&p, r);
 		if (r && table)
 			rb_report_row(r, !i);
 		if (r)

@@ -7,7 +7,9 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <json-c/json.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <string.h>
 
 #include <rdma/rdma_cma.h>
@@ -15,6 +17,7 @@
 #include "rb.h"
 
 #define CM_PATIENCE	5000	/* ms, for addresses and routes */
+#define CM_SILENCE	20000	/* ms without an event: something is wrong */
 
 static int cm_fail(struct rb_session *s, const char *what)
 {
@@ -49,30 +52,80 @@ static int cm_address(struct rb_session *s, bool remote,
 	return 0;
 }
 
-/* cm_wait - the next event must be @want; its id and QP number */
-static int cm_wait(struct rb_session *s, enum rdma_cm_event_type want,
-		   struct rdma_cm_id **id, uint32_t *idx)
+/*
+ * Something came over the control stream while connections are made. The
+ * client may see "ready" before its own last event; all else ends the test.
+ */
+static bool cm_peer_gone(struct rb_session *s)
 {
-	struct rdma_cm_event *ev;
-	uint32_t be = 0;
-	int status;
+	static const char error[] = "{\"error\"";
+	char text[sizeof(error) - 1];
+	ssize_t n = recv(s->ctl, text, sizeof(text), MSG_PEEK | MSG_DONTWAIT);
 
-	if (rdma_get_cm_event(s->cm_chan, &ev))
-		return cm_fail(s, "waiting");
-	if (ev->event != want) {
-		status = ev->status;
-		rb_fail(s, "rdma_cm: %s (%d) instead of %s",
-			rdma_event_str(ev->event), status,
-			rdma_event_str(want));
-		rdma_ack_cm_event(ev);
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return false;
+	if (n == sizeof(text) && !memcmp(text, error, n))
+		json_object_put(rb_ctl_recv(s));
+	else if (n <= 0)
+		rb_fail(s, "the other side left before all QPs were connected");
+	else
+		return false;
+	return true;
+}
+
+/* The next event; none comes if the other side is gone, or does nothing */
+static struct rdma_cm_event *cm_event(struct rb_session *s)
+{
+	struct pollfd pfd[] = {
+		{ .fd = s->cm_chan->fd, .events = POLLIN },
+		{ .fd = s->ctl, .events = POLLIN },
+	};
+	struct rdma_cm_event *ev;
+	int n;
+
+	do {
+		n = poll(pfd, 2, CM_SILENCE);
+		if (n < 0 && errno != EINTR) {
+			cm_fail(s, "waiting");
+			return NULL;
+		}
+		if (!n) {
+			rb_fail(s, "rdma_cm: nothing happened for %d s",
+				CM_SILENCE / 1000);
+			return NULL;
+		}
+		if (n > 0 && pfd[1].revents && !pfd[0].revents) {
+			if (cm_peer_gone(s))
+				return NULL;
+			pfd[1].fd = -1;
+		}
+	} while (n < 0 || !pfd[0].revents);
+	if (!rdma_get_cm_event(s->cm_chan, &ev))
+		return ev;
+	cm_fail(s, "waiting");
+	return NULL;
+}
+
+static int cm_wrong(struct rb_session *s, struct rdma_cm_event *ev,
+		    enum rdma_cm_event_type want)
+{
+	int status = ev->status;
+
+	rb_fail(s, "rdma_cm: %s (%d) instead of %s", rdma_event_str(ev->event),
+		status, rdma_event_str(want));
+	rdma_ack_cm_event(ev);
+	return -1;
+}
+
+/* The next event must be @want */
+static int cm_wait(struct rb_session *s, enum rdma_cm_event_type want)
+{
+	struct rdma_cm_event *ev = cm_event(s);
+
+	if (!ev)
 		return -1;
-	}
-	if (id)
-		*id = ev->id;
-	if (ev->param.conn.private_data_len >= sizeof(be) && idx)
-		memcpy(&be, ev->param.conn.private_data, sizeof(be));
-	if (idx)
-		*idx = ntohl(be);
+	if (ev->event != want)
+		return cm_wrong(s, ev, want);
 	rdma_ack_cm_event(ev);
 	return 0;
 }
@@ -119,30 +172,49 @@ static void cm_parms(struct rb_session *s, struct rdma_conn_param *cp)
 	cp->rnr_retry_count = 7;
 }
 
+/* A connection carries the number of its QP */
+static int cm_accept_one(struct rb_session *s, struct rdma_cm_event *ev)
+{
+	struct rdma_cm_id *id = ev->id;
+	struct rdma_conn_param cp = { 0 };
+	uint32_t idx = UINT32_MAX;
+	struct rb_qp *q;
+
+	if (ev->param.conn.private_data_len >= sizeof(idx))
+		memcpy(&idx, ev->param.conn.private_data, sizeof(idx));
+	idx = ntohl(idx);
+	rdma_ack_cm_event(ev);
+	if (idx >= s->p.qps || s->qps[idx].id) {
+		rdma_destroy_id(id);
+		return rb_fail(s, "rdma_cm: a connection for QP %u", idx);
+	}
+	q = &s->qps[idx];
+	q->id = id;
+	if (rb_ep_make_qp(q) || rb_verbs_post_recvs(q))
+		return -1;
+	cm_parms(s, &cp);
+	return rdma_accept(id, &cp) ? cm_fail(s, "accept") : 0;
+}
+
 /* rb_cm_accept - all QPs of the session, in whatever order they come */
 int rb_cm_accept(struct rb_session *s)
 {
-	struct rdma_conn_param cp = { 0 };
-	struct rdma_cm_id *id;
-	uint32_t i, idx;
+	uint32_t up = 0;
 
-	cm_parms(s, &cp);
-	for (i = 0; i < s->p.qps; i++) {
-		struct rb_qp *q;
+	while (up < s->p.qps) {
+		struct rdma_cm_event *ev = cm_event(s);
 
-		if (cm_wait(s, RDMA_CM_EVENT_CONNECT_REQUEST, &id, &idx))
+		if (!ev)
 			return -1;
-		if (idx >= s->p.qps || s->qps[idx].id)
-			return rb_fail(s, "rdma_cm: a connection for QP %u",
-				       idx);
-		q = &s->qps[idx];
-		q->id = id;
-		if (rb_ep_make_qp(q) || rb_verbs_post_recvs(q))
-			return -1;
-		if (rdma_accept(id, &cp))
-			return cm_fail(s, "accept");
-		if (cm_wait(s, RDMA_CM_EVENT_ESTABLISHED, NULL, NULL))
-			return -1;
+		if (ev->event == RDMA_CM_EVENT_CONNECT_REQUEST) {
+			if (cm_accept_one(s, ev))
+				return -1;
+		} else if (ev->event == RDMA_CM_EVENT_ESTABLISHED) {
+			rdma_ack_cm_event(ev);
+			up++;
+		} else {
+			return cm_wrong(s, ev, RDMA_CM_EVENT_ESTABLISHED);
+		}
 	}
 	return 0;
 }
@@ -165,17 +237,17 @@ static int cm_connect_qp(struct rb_qp *q, struct sockaddr_storage *src,
 	if (rdma_resolve_addr(q->id, (struct sockaddr *)src,
 			      (struct sockaddr *)dst, CM_PATIENCE))
 		return cm_fail(s, "address");
-	if (cm_wait(s, RDMA_CM_EVENT_ADDR_RESOLVED, NULL, NULL))
+	if (cm_wait(s, RDMA_CM_EVENT_ADDR_RESOLVED))
 		return -1;
 	if (rdma_resolve_route(q->id, CM_PATIENCE))
 		return cm_fail(s, "route");
-	if (cm_wait(s, RDMA_CM_EVENT_ROUTE_RESOLVED, NULL, NULL))
+	if (cm_wait(s, RDMA_CM_EVENT_ROUTE_RESOLVED))
 		return -1;
 	if (rb_ep_make_qp(q) || rb_verbs_post_recvs(q))
 		return -1;
 	if (rdma_connect(q->id, &cp))
 		return cm_fail(s, "connect");
-	return cm_wait(s, RDMA_CM_EVENT_ESTABLISHED, NULL, NULL);
+	return cm_wait(s, RDMA_CM_EVENT_ESTABLISHED);
 }
 
 /* rb_cm_connect - all QPs of the session to the server's port */

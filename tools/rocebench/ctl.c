@@ -157,8 +157,10 @@ struct json_object *rb_ctl_recv(struct rb_session *s)
 	size_t size = 0;
 
 	if (getline(&line, &size, s->in) <= 0) {
+		rb_fail(s, "the other side %s%s", ferror(s->in) ?
+			"is gone: " : "ended the connection",
+			ferror(s->in) ? strerror(errno) : "");
 		free(line);
-		rb_fail(s, "the other side ended the connection");
 		return NULL;
 	}
 	obj = json_tokener_parse(line);

@@ -147,6 +147,7 @@ static struct json_object *flows_row(struct flow *f, double *rate, bool table)
 	rb_json_put(obj, "end_ns", f->ended);
 	rb_json_put(obj, "bytes", bytes);
 	rb_json_put_double(obj, "Mbps", *rate);
+	rb_json_put(obj, "lost", f->result ? 0 : rb_session_lost(f->s));
 	if (f->s->why[0])
 		rb_json_put_text(obj, "error", f->s->why);
 	if (table)
@@ -206,6 +207,7 @@ static int flows_start(const struct rb_opts *o, struct flow *flows,
 static int flows_end(const struct rb_opts *o, struct flow *flows)
 {
 	struct json_object *server;
+	unsigned long long lost;
 	int i, r = 0;
 
 	for (i = 0; i < o->nflows; i++) {
@@ -217,6 +219,10 @@ static int flows_end(const struct rb_opts *o, struct flow *flows)
 			if (!f->result)
 				json_object_put(server);
 		}
+		lost = f->result ? 0 : rb_session_lost(f->s);
+		if (lost && rb_reliable(&f->s->p))
+			f->result = rb_fail(f->s, "%llu messages never arrived",
+					    lost);
 		if (f->result) {
 			fprintf(stderr, "rocebench: flow %s: %s\n",
 				f->o->name, f->s->why);

@@ -113,9 +113,10 @@ static int parse_check_numbers(const struct rb_parms *p, char *why, size_t len)
 	if (!p->list || p->list > RB_MAX_LIST || p->list > p->depth)
 		return parse_no(why, len, "--list is 1 to %d, and not more than --depth",
 				RB_MAX_LIST);
-	if (p->signal > p->depth)
+	/* Those behind the last completion keep their room in the window */
+	if (p->signal && (uint64_t)p->signal + p->list - 1 > p->depth)
 		return parse_no(why, len,
-				"--signal may not exceed --depth: the window would never open again");
+				"--signal plus --list may exceed --depth by 1 at most: the window would never open again");
 	if (p->signal && p->duration)
 		return parse_no(why, len, "--signal goes with --count, not with --duration");
 	if (!p->qps || p->qps > PARSE_MAX_QPS || !p->threads ||
@@ -267,12 +268,19 @@ int rb_parse_flow(const char *text, const struct rb_opts *o,
 	if (f->stop && f->stop <= f->start)
 		return parse_no(why, len, "flow \"%s\": stops before it starts",
 				text);
-	f->parms.count = f->bytes ?
-		(f->bytes + f->parms.size - 1) / f->parms.size : UINT64_MAX;
+	if (f->stop && f->parms.signal)
+		return parse_no(why, len, "flow \"%s\": --signal goes with bytes, not with a stop",
+				text);
+	f->parms.count = UINT64_MAX;
 	f->parms.warmup = 0;
 	f->parms.pingpong = false;
 	f->parms.threads = 1;
-	return rb_parms_check(&f->parms, why, len);
+	if (rb_parms_check(&f->parms, why, len))
+		return -1;
+	if (f->bytes)
+		f->parms.count = (f->bytes + f->parms.size - 1) /
+			f->parms.size;
+	return 0;
 }
 
 /* rb_parse_flow_file - a flow in each line; # starts a comment */

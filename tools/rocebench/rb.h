@@ -117,6 +117,7 @@ struct rb_qp {
 	uint64_t limit;		/* operations to post in this phase */
 	uint64_t posted, completed;
 	uint64_t rx_posted, rx_seen, rx_next;
+	uint32_t rx_silent;	/* rounds without an answer */
 	uint32_t send_slots, recv_slots;
 	uint8_t *tx, *rx;	/* slots of the worker's memory */
 	uint64_t *stamp;	/* when operation n % depth was posted */
@@ -142,7 +143,7 @@ struct rb_worker {
 	atomic_ullong ops;	/* completed on this side, for the sampler */
 	atomic_ullong rx_ops;
 	uint64_t bad;		/* messages with wrong bytes */
-	uint64_t lost;		/* messages that unreliable transports lost */
+	uint64_t lost;		/* rounds, or WRITEs, that went missing */
 	char why[256];
 	int result;
 };
@@ -173,6 +174,7 @@ struct rb_session {
 	uint64_t cpu0, cpu1;	/* ns of CPU time of this process */
 	uint64_t ops0, ops1;	/* operations done at t0 and t1 */
 	uint64_t rx0;		/* what the server had received at t0 */
+	uint64_t rx1;		/* ... and in the end */
 	char why[384];
 };
 
@@ -195,6 +197,12 @@ int rb_op_by_name(const char *name);
 static inline bool rb_op_receives(const struct rb_parms *p)
 {
 	return p->op == RB_SEND || p->op == RB_WRITE_IMM;
+}
+
+/* Does it have to arrive, or be an error? */
+static inline bool rb_reliable(const struct rb_parms *p)
+{
+	return p->transport == RB_RC || p->transport == RB_TCP;
 }
 
 /* hist.c: latencies in ns, 0.8 % wide buckets */
@@ -283,6 +291,7 @@ int rb_session_run(struct rb_session *s);
 int rb_session_end(struct rb_session *s, struct json_object **result);
 uint64_t rb_session_ops(struct rb_session *s);
 uint64_t rb_session_received(struct rb_session *s);
+uint64_t rb_session_lost(struct rb_session *s);
 /* server.c */
 int rb_server(const struct rb_opts *o);
 /* client.c */

@@ -84,17 +84,12 @@ struct json_object *rb_report_json(struct rb_session *s,
 				   struct json_object *server)
 {
 	struct json_object *obj = json_object_new_object();
-	uint64_t n = s->ops1 - s->ops0, ns = s->t1 - s->t0, bad, lost;
-	bool sure = s->p.transport == RB_RC || s->p.transport == RB_TCP ||
-		!rb_op_receives(&s->p);
+	uint64_t n = s->ops1 - s->ops0, ns = s->t1 - s->t0, bad;
 	uint32_t i;
 
 	bad = rb_json_u64(server, "bad");
-	lost = rb_json_u64(server, "lost");
-	for (i = 0; i < s->p.threads; i++) {
+	for (i = 0; i < s->p.threads; i++)
 		bad += s->workers[i].bad;
-		lost += s->workers[i].lost;
-	}
 	report_parms(s, obj);
 	rb_json_put(obj, "operations", n);
 	rb_json_put(obj, "bytes", n * s->p.size);
@@ -102,15 +97,13 @@ struct json_object *rb_report_json(struct rb_session *s,
 	rb_json_put(obj, "cpu_ns", s->cpu1 - s->cpu0);
 	rb_json_put_double(obj, "MBps", ns ? n * 1e3 * s->p.size / ns : 0);
 	rb_json_put_double(obj, "ops_per_s", ns ? n * 1e9 / ns : 0);
-	if (!sure && !s->p.pingpong)
-		rb_json_put(obj, "received",
-			    rb_json_u64(server, "received") - s->rx0);
+	if (rb_op_receives(&s->p) && !s->p.pingpong)
+		rb_json_put(obj, "received", s->rx1 - s->rx0);
+	rb_json_put(obj, "lost", rb_session_lost(s));
 	if (rb_hist_count(s->workers[0].hist))
 		json_object_object_add(obj, "latency_us", report_latency(s));
-	if (s->p.verify) {
+	if (s->p.verify)
 		rb_json_put(obj, "bad", bad);
-		rb_json_put(obj, "lost", lost);
-	}
 	return obj;
 }
 
@@ -125,7 +118,7 @@ static double report_double(struct json_object *obj, const char *key)
 /* rb_report_row - one line, under a heading if it is the first */
 void rb_report_row(struct json_object *r, bool first)
 {
-	struct json_object *lat = NULL, *v;
+	struct json_object *lat = NULL, *v = NULL;
 
 	if (first)
 		printf("%10s %12s %12s %12s %10s %10s %10s\n", "bytes",
@@ -138,12 +131,11 @@ void rb_report_row(struct json_object *r, bool first)
 	if (json_object_object_get_ex(r, "latency_us", &lat))
 		printf(" %10.2f %10.2f %10.2f", report_double(lat, "p50"),
 		       report_double(lat, "p99"), report_double(lat, "max"));
-	if (json_object_object_get_ex(r, "received", &v))
-		printf("  received %llu",
-		       (unsigned long long)json_object_get_uint64(v));
 	if (json_object_object_get_ex(r, "bad", &v))
-		printf("  %llu wrong, %llu lost",
-		       (unsigned long long)json_object_get_uint64(v),
+		printf("  %llu wrong",
+		       (unsigned long long)json_object_get_uint64(v));
+	if (v || rb_json_u64(r, "lost"))
+		printf("  %llu lost",
 		       (unsigned long long)rb_json_u64(r, "lost"));
 	putchar('\n');
 	fflush(stdout);

@@ -74,7 +74,7 @@ static int server_stop(struct rb_session *s)
 static void server_wait(struct rb_session *s, uint64_t n)
 {
 	uint64_t seen = rb_session_received(s), now = rb_now(), last = now, v;
-	bool sure = s->p.transport == RB_RC || s->p.transport == RB_TCP;
+	bool sure = rb_reliable(&s->p);
 
 	if (s->p.transport != RB_TCP && !rb_op_receives(&s->p))
 		return;
@@ -117,16 +117,13 @@ static struct json_object *server_check(struct rb_session *s, uint64_t first,
 static struct json_object *server_result(struct rb_session *s)
 {
 	struct json_object *obj = json_object_new_object();
-	uint64_t bad = 0, lost = 0;
+	uint64_t bad = 0;
 	uint32_t i;
 
-	for (i = 0; i < s->p.threads; i++) {
+	for (i = 0; i < s->p.threads; i++)
 		bad += s->workers[i].bad;
-		lost += s->workers[i].lost;
-	}
 	rb_json_put(obj, "received", rb_session_received(s));
 	rb_json_put(obj, "bad", bad);
-	rb_json_put(obj, "lost", lost);
 	if (s->dev_name[0])
 		rb_json_put_text(obj, "device", s->dev_name);
 	return obj;

@@ -203,6 +203,19 @@ uint64_t rb_session_received(struct rb_session *s)
 	return n;
 }
 
+/* rb_session_lost - messages, rounds, WRITEs that went missing, when all ended */
+uint64_t rb_session_lost(struct rb_session *s)
+{
+	uint64_t sent = s->ops1 - s->ops0, came = s->rx1 - s->rx0, n = 0;
+	uint32_t i;
+
+	if (rb_op_receives(&s->p) && !s->p.pingpong)
+		return sent > came ? sent - came : 0;
+	for (i = 0; i < s->p.threads; i++)
+		n += s->workers[i].lost;
+	return n;
+}
+
 /* Ask the server, with up to two numbers; its answer */
 static struct json_object *session_ask(struct rb_session *s, const char *what,
 				       uint64_t a, uint64_t n)
@@ -292,10 +305,15 @@ int rb_session_run(struct rb_session *s)
 	/* What is checked in rounds would be overwritten by a warm-up */
 	if (s->p.warmup && !rounds) {
 		rb_session_phase(s, s->p.warmup, 0, 0);
-		if (rb_session_work(s) || session_sync(s, &s->rx0))
+		if (rb_session_work(s))
 			return -1;
-		for (i = 0; i < s->p.threads; i++)
+		s->rx0 = rb_session_ops(s);
+		if (session_sync(s, &s->rx0))
+			return -1;
+		for (i = 0; i < s->p.threads; i++) {
 			rb_hist_reset(s->workers[i].hist);
+			s->workers[i].lost = 0;
+		}
 	}
 	return session_measure(s);
 }
@@ -309,5 +327,8 @@ int rb_session_end(struct rb_session *s, struct json_object **result)
 		for (i = 0; i < s->p.qps; i++)
 			shutdown(s->qps[i].fd, SHUT_WR);
 	*result = session_ask(s, "done", rb_session_ops(s), 0);
-	return *result ? 0 : -1;
+	if (!*result)
+		return -1;
+	s->rx1 = rb_json_u64(*result, "received");
+	return 0;
 }

@@ -16,6 +16,8 @@
 #define RUN_BATCH	32
 #define RUN_ACK		64	/* completion events acknowledged at once */
 #define RUN_PING_SIGNAL	16
+#define RUN_PATIENCE	RB_NSEC	/* for the answer of an unreliable round */
+#define RUN_SILENT	10	/* rounds without one: nobody is there */
 #define RUN_RECV	0x8000000000000000ULL
 #define RUN_QP_SHIFT	40
 #define RUN_SEQ		((1ULL << RUN_QP_SHIFT) - 1)
@@ -43,14 +45,27 @@ static uint64_t run_id(const struct rb_qp *q, uint64_t seq)
 	return idx << RUN_QP_SHIFT | (seq & RUN_SEQ);
 }
 
+/* Is a time over, if it stands for one? */
+static bool run_past(uint64_t limit)
+{
+	return limit && rb_now() >= limit;
+}
+
+static struct rb_qp *run_qp(struct rb_worker *w, const struct ibv_wc *wc)
+{
+	return &w->qps[(wc->wr_id & ~RUN_RECV) >> RUN_QP_SHIFT];
+}
+
 /* Sleep until a completion may be there: 1 yes, 0 the time is up */
 static int run_sleep(struct rb_worker *w)
 {
 	uint64_t now = w->end || w->give_up ? rb_now() : 0;
-	uint64_t until = w->end > now ? w->end : w->give_up;
+	uint64_t until = w->give_up;
 	struct ibv_cq *cq;
 	void *ctx;
 
+	if (w->end > now && (!until || w->end < until))
+		until = w->end;
 	if (until) {
 		struct pollfd pfd = { .fd = w->chan->fd, .events = POLLIN };
 		struct timespec ts;
@@ -89,7 +104,7 @@ int rb_verbs_poll(struct rb_worker *w, struct ibv_wc *wc, int max)
 			if (++spins % 1024)
 				continue;
 			if (atomic_load(&w->s->stop) ||
-			    (w->end && rb_now() >= w->end))
+			    run_past(w->end) || run_past(w->give_up))
 				return 0;
 			continue;
 		}
@@ -276,7 +291,7 @@ static void run_check_answer(struct rb_qp *q, uint64_t seq)
 static void run_sent(struct rb_worker *w, const struct ibv_wc *wc,
 		     uint64_t now)
 {
-	struct rb_qp *q = &w->qps[(wc->wr_id & ~RUN_RECV) >> RUN_QP_SHIFT];
+	struct rb_qp *q = run_qp(w, wc);
 	uint64_t past = (wc->wr_id & RUN_SEQ) + 1, seq;
 
 	for (seq = q->completed; seq < past; seq++) {
@@ -291,81 +306,117 @@ static void run_sent(struct rb_worker *w, const struct ibv_wc *wc,
 	q->completed = past;
 }
 
-/* At its end a timed phase waits only for what is under way */
-static bool run_busy(struct rb_worker *w)
+/*
+ * Is there anything to wait for? At its end a timed phase waits only for what
+ * is under way, on all QPs alike: whoever is looked at next must not go on.
+ */
+static int run_busy(struct rb_worker *w)
 {
-	bool over = w->end && rb_now() >= w->end;
+	uint64_t now = w->end || w->give_up ? rb_now() : 0;
+	int busy = 0;
 	uint32_t i;
 
 	for (i = 0; i < w->nqps; i++) {
-		if (over)
+		if (w->end && now >= w->end)
 			w->qps[i].limit = w->qps[i].posted;
 		if (w->qps[i].completed < w->qps[i].limit)
-			return true;
+			busy = 1;
 	}
-	return false;
+	if (busy && w->give_up && now >= w->give_up)
+		return rb_worker_fail(w, "operations did not end in time");
+	return busy;
+}
+
+/* Take completions, then refill the QPs that have got room by them */
+static int run_turn(struct rb_worker *w, const struct ibv_wc *wc, int n)
+{
+	uint64_t now = w->end || w->s->p.latency ? rb_now() : 0;
+	int i;
+
+	for (i = 0; i < n; i++) {
+		if (wc[i].status != IBV_WC_SUCCESS)
+			return run_wc_error(w, &wc[i]);
+		run_sent(w, &wc[i], now);
+	}
+	if (w->end && now >= w->end)
+		return 0;
+	for (i = 0; i < n; i++)
+		if (run_fill(run_qp(w, &wc[i])))
+			return -1;
+	return 0;
 }
 
 /* rb_verbs_stream - keep the window of every QP full until the limit */
 int rb_verbs_stream(struct rb_worker *w)
 {
 	struct ibv_wc wc[RUN_BATCH];
-	uint64_t now;
 	uint32_t q;
-	int i, n;
+	int n;
 
-	while (run_busy(w)) {
-		for (q = 0; q < w->nqps; q++)
-			if (run_fill(&w->qps[q]))
-				return -1;
-		n = rb_verbs_poll(w, wc, RUN_BATCH);
-		if (n < 0)
+	for (q = 0; q < w->nqps && !run_past(w->end); q++)
+		if (run_fill(&w->qps[q]))
 			return -1;
-		now = n || w->give_up ? rb_now() : 0;
-		if (!n && w->give_up && now >= w->give_up)
-			return rb_worker_fail(w, "operations did not end in time");
-		for (i = 0; i < n; i++) {
-			if (wc[i].status != IBV_WC_SUCCESS)
-				return run_wc_error(w, &wc[i]);
-			run_sent(w, &wc[i], now);
-		}
+	while ((n = run_busy(w)) > 0) {
+		n = rb_verbs_poll(w, wc, RUN_BATCH);
+		if (n < 0 || run_turn(w, wc, n))
+			return -1;
 	}
-	return 0;
+	return n;
 }
 
-/* A message has come: is it the one, and is it right? */
-static void run_received(struct rb_qp *q)
+/* The number of the message that came; as long as none is lost, the next */
+static uint64_t run_number(const struct rb_qp *q, const struct ibv_wc *wc,
+			   const uint8_t *buf)
 {
-	struct rb_session *s = q->w->s;
-	uint8_t *buf = run_rx(q, q->rx_seen);
+	const struct rb_parms *p = &q->w->s->p;
 	uint64_t seq = q->rx_next;
 
-	q->rx_seen++;
-	q->rx_next++;
-	atomic_fetch_add_explicit(&q->w->rx_ops, 1, memory_order_relaxed);
-	if (!s->p.verify)
-		return;
-	if (s->p.op == RB_WRITE_IMM)
-		buf = q->rx + seq % q->send_slots * run_stride(q);
-	if (s->p.transport == RB_UD)
+	if (p->transport == RB_RC)
+		return seq;
+	if (p->op == RB_WRITE_IMM)
+		return seq + (int32_t)(be32toh(wc->imm_data) - (uint32_t)seq);
+	memcpy(&seq, buf, sizeof(seq));
+	return seq;
+}
+
+/* Is a message the right one, of its length, with its bytes? */
+static bool run_right(struct rb_qp *q, const struct ibv_wc *wc, uint8_t *buf)
+{
+	const struct rb_parms *p = &q->w->s->p;
+	bool ud = p->transport == RB_UD, imm = p->op == RB_WRITE_IMM;
+	uint64_t seq;
+
+	if (wc->byte_len != p->size + (ud ? RB_GRH : 0) ||
+	    imm != !!(wc->wc_flags & IBV_WC_WITH_IMM))
+		return false;
+	if (ud)
 		buf += RB_GRH;
-	if (s->p.transport != RB_RC) {
-		memcpy(&seq, buf, sizeof(seq));
-		if (seq >= q->rx_next - 1) {
-			q->w->lost += seq - (q->rx_next - 1);
-			q->rx_next = seq + 1;
-		} else {
-			q->w->bad++;
-			return;
-		}
+	seq = run_number(q, wc, buf);
+	if (imm) {
+		if (be32toh(wc->imm_data) != (uint32_t)seq)
+			return false;
+		buf = q->rx + seq % q->send_slots * run_stride(q);
 	}
-	if (!rb_check(&s->p, q->idx, seq, buf))
+	if (seq < q->rx_next)
+		return false;
+	q->rx_next = seq + 1;
+	return rb_check(p, q->idx, seq, buf);
+}
+
+/* A message has come */
+static void run_received(struct rb_qp *q, const struct ibv_wc *wc)
+{
+	uint8_t *buf = run_rx(q, q->rx_seen);
+
+	q->rx_seen++;
+	atomic_fetch_add_explicit(&q->w->rx_ops, 1, memory_order_relaxed);
+	if (q->w->s->p.verify && !run_right(q, wc, buf))
 		q->w->bad++;
 }
 
 static int run_serve_one(struct rb_worker *w, const struct ibv_wc *wc)
 {
-	struct rb_qp *q = &w->qps[(wc->wr_id & ~RUN_RECV) >> RUN_QP_SHIFT];
+	struct rb_qp *q = run_qp(w, wc);
 
 	if (wc->status != IBV_WC_SUCCESS) {
 		if (atomic_load(&w->s->stop) &&
@@ -377,7 +428,7 @@ static int run_serve_one(struct rb_worker *w, const struct ibv_wc *wc)
 		run_sent(w, wc, 0);
 		return 0;
 	}
-	run_received(q);
+	run_received(q, wc);
 	if (w->s->p.pingpong)
 		return rb_verbs_post_recvs(q) || run_post(q, 1) ? -1 : 0;
 	/* One call for many receives, long before they run out */
@@ -406,31 +457,52 @@ int rb_verbs_serve(struct rb_worker *w)
 	}
 }
 
-/* One round: a message there and one back */
-static int run_round(struct rb_worker *w, struct rb_qp *q)
+/* Wait for the answer of a round: 1 it is there, 0 the time is up */
+static int run_answer(struct rb_worker *w, struct rb_qp *q, uint64_t want)
 {
 	struct ibv_wc wc[RUN_BATCH];
-	uint64_t begin = rb_now(), want = q->rx_seen + 1;
 	int i, n;
 
-	if (run_post(q, 1))
-		return -1;
 	while (q->rx_seen < want) {
 		n = rb_verbs_poll(w, wc, RUN_BATCH);
-		if (n < 0)
-			return -1;
-		if (!n)
-			return w->end && rb_now() >= w->end ? 1 :
-				rb_worker_fail(w, "no answer in time");
+		if (n <= 0)
+			return n;
 		for (i = 0; i < n; i++) {
 			if (wc[i].status != IBV_WC_SUCCESS)
 				return run_wc_error(w, &wc[i]);
 			if (wc[i].wr_id & RUN_RECV)
-				run_received(q);
+				run_received(q, &wc[i]);
 			else
 				run_sent(w, &wc[i], 0);
 		}
 	}
+	return 1;
+}
+
+/* One round: a message there and one back. 1: the phase is over */
+static int run_round(struct rb_worker *w, struct rb_qp *q)
+{
+	uint64_t begin = rb_now();
+	int r;
+
+	/* RC answers or fails; of others a message may be gone for good */
+	if (w->s->p.transport != RB_RC)
+		w->give_up = begin + RUN_PATIENCE;
+	if (run_post(q, 1))
+		return -1;
+	r = run_answer(w, q, q->rx_seen + 1);
+	if (r < 0)
+		return -1;
+	if (!r) {
+		if (run_past(w->end))
+			return 1;
+		w->lost++;
+		if (++q->rx_silent == RUN_SILENT)
+			return rb_worker_fail(w, "no answer to %d rounds, one after the other",
+					      RUN_SILENT);
+		return 0;
+	}
+	q->rx_silent = 0;
 	rb_hist_add(w->hist, rb_now() - begin);
 	atomic_fetch_add_explicit(&w->ops, 1, memory_order_relaxed);
 	return rb_verbs_post_recvs(q);
@@ -443,7 +515,7 @@ int rb_verbs_ping(struct rb_worker *w)
 	int r;
 
 	while (q->posted < q->limit) {
-		if (w->end && rb_now() >= w->end)
+		if (run_past(w->end))
 			break;
 		r = run_round(w, q);
 		if (r)

@@ -246,6 +246,12 @@ tools_part() {
 			result "fabric's $name: self-test" 0 bool false
 		fi
 	done
+	if tools/bench/table.py --self-test >"$log" 2>&1; then
+		result "bench's table: self-test" 1 bool true
+	else
+		cat "$log"
+		result "bench's table: self-test" 0 bool false
+	fi
 	if tools/demo/icrc_check.py --self-test >"$log" 2>&1; then
 		result "ICRC checker: self-test" 1 bool true
 	else

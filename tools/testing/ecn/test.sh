@@ -3,7 +3,9 @@
 #
 # Owns: congestion control over ordinary Linux. Two flows share a link of
 # 200 Mb/s, made of tbf with red, which marks what says that it may be marked
-# and drops the rest: with DCQCN, without, and with one side set up wrong.
+# and drops the rest: with DCQCN, without, and with one side set up wrong. Only
+# RoCE goes through it: TCP and ARP, by which the two programs talk, would be
+# dropped for an average that stands still once the flows are over.
 
 set -u
 # shellcheck source=tools/testing/rdma.sh
@@ -55,38 +57,49 @@ defaults() {
 }
 
 neck_up() {
-	in_a tc qdisc add dev va root handle 1: tbf rate ${RATE}mbit \
-		burst 16k limit 2m &&
-		in_a tc qdisc add dev va parent 1:1 handle 10: red limit 2m \
+	in_a tc qdisc add dev va root handle 1: prio bands 2 \
+		priomap 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 &&
+		in_a tc filter add dev va parent 1: protocol ip flower \
+			ip_proto udp dst_port 4791 classid 1:1 &&
+		in_a tc qdisc add dev va parent 1:1 handle 2: tbf \
+			rate ${RATE}mbit burst 16k limit 2m &&
+		in_a tc qdisc add dev va parent 2:1 handle 10: red limit 2m \
 			min 30k max 90k avpkt 1082 burst 40 probability 0.1 \
 			bandwidth ${RATE}mbit ecn
 }
 
 neck_down() { in_a tc qdisc del dev va root; }
 
-# neck WORD: a number that tc has for red: dropped, or the bytes in the queue.
-neck() {
-	in_a tc -s qdisc show dev va handle 10: 2>/dev/null ||
-		in_a tc -s qdisc show dev va
-}
+# What tc has for red: packets dropped, or bytes in the queue.
+neck() { in_a tc -s qdisc show dev va | sed -n '/^qdisc red/,/^qdisc [^r]/p'; }
 neck_dropped() {
-	neck | awk '/qdisc red/ { r = 1 }
-		r && /dropped/ { sub(/.*dropped /, ""); print $1 + 0; exit }'
+	neck | awk '/dropped/ { sub(/.*dropped /, ""); print $1 + 0; exit }'
 }
 neck_backlog() {
-	neck | awk '/qdisc red/ { r = 1 }
-		r && /backlog/ { b = $2; f = 1
+	neck | awk '/backlog/ { b = $2; f = 1
 			if (b ~ /Kb$/) f = 1024
 			if (b ~ /Mb$/) f = 1048576
 			print b * f; exit }'
 }
 
-# sample PID: the mean length of the queue while a process runs, after a
-# second, into a file.
+# What TCP in A has sent again
+tcp_again() { in_a nstat -asz TcpRetransSegs | awk '/Retrans/ { print $2 }'; }
+
+# Have the flows sent a thousand packets since there were $1?
+flows_run() {
+	local now
+	now=$(counter $DEV_A rdma_tx_packets)
+	((now - $1 > 1000))
+}
+
+# sample PACKETS: the mean length of the queue into a file: from a second after
+# the flows began, when there were so many PACKETS, to a moment before they end.
 sample() {
-	local sum=0 n=0 b
+	local sum=0 n=0 b end
+	wait_for 20 flows_run "$1" || return
+	end=$((${EPOCHREALTIME/./} + SECS * 1000000 - 300000))
 	sleep 1
-	while kill -0 "$1" 2>/dev/null; do
+	while ((${EPOCHREALTIME/./} < end)); do
 		b=$(neck_backlog)
 		sum=$((sum + ${b%.*})) n=$((n + 1))
 		sleep 0.1
@@ -96,7 +109,8 @@ sample() {
 
 # Counters of both sides before a run; delta DEV NAME after it.
 COUNTERS="np_ecn_marked_roce_packets np_cnp_sent rp_cnp_handled
-	rp_cnp_ignored out_of_sequence packet_seq_err rdma_rx_packets"
+	rp_cnp_ignored out_of_sequence packet_seq_err rdma_rx_packets
+	rdma_tx_packets"
 declare -A BEFORE
 remember() {
 	local dev name
@@ -117,10 +131,11 @@ listens() { in_b ss -Hltn "sport = :18525" | grep -q .; }
 # run NAME OP [lossy]: two flows from A to B; how many kb/s of payload came in the
 # second half of the time, in FLOWS_KBPS, and the queue's mean in QUEUE.
 run() {
-	local name=$1 op=$2 lossy=${3:-} srv cli status=0 flow
+	local name=$1 op=$2 lossy=${3:-} srv cli status=0 sstatus=0 flow again
 	flow="op=$op,size=16K,depth=16,mtu=1024,start=0,stop=${SECS}s"
 	neck_up || return 1
 	remember
+	again=$(tcp_again)
 	in_b timeout 60 "$ROCEBENCH" --quiet --sessions 2 >"$TMP/srv" 2>&1 &
 	srv=$!
 	wait_for 20 listens
@@ -128,9 +143,11 @@ run() {
 		--drain 10s --csv "$TMP/csv" --flow "name=one,$flow" \
 		--flow "name=two,$flow" $IP4_B >"$TMP/cli" 2>&1 &
 	cli=$!
-	sample $cli
+	echo 0 >"$TMP/queue"
+	sample "${BEFORE["$DEV_A rdma_tx_packets"]}"
 	wait $cli || status=$?
-	wait $srv || true
+	wait $srv || sstatus=$?
+	again=$(($(tcp_again) - again))
 	DROPPED=$(neck_dropped)
 	QUEUE=$(<"$TMP/queue")
 	neck_down
@@ -141,12 +158,14 @@ run() {
 	if [[ $lossy == lossy ]]; then
 		# What go-back-N makes of such loss may be the end of a QP.
 		[[ $status == 0 ]] || echo "# $name: $(tail -n 1 "$TMP/cli")"
-	elif [[ $status == 0 ]]; then
+	elif [[ $status == 0 && $sstatus == 0 ]]; then
 		tap_ok "$name: two flows run and end"
 	else
-		tap_fail "$name: two flows run and end" "status $status
+		tap_fail "$name: two flows run and end" \
+			"client $status, server $sstatus
 $(tail -n 5 "$TMP/cli" "$TMP/srv")"
 	fi
+	is "$name: the programs' own stream loses nothing" "$again == 0"
 	echo "# $name: $FLOWS_KBPS kb/s, queue $QUEUE bytes, $DROPPED dropped," \
 		"$(delta $DEV_B np_ecn_marked_roce_packets) marked of" \
 		"$(delta $DEV_B rdma_rx_packets)," \
@@ -209,22 +228,25 @@ a_listens() { in_a ss -Hltn "sport = :18525" | grep -q .; }
 
 # READs of B from A: the answers cross the neck.
 read_dcqcn() {
-	local srv status=0
+	local srv status=0 sstatus=0 again
 	part "READ"
 	defaults
 	slow_link
 	neck_up || return 1
 	remember
+	again=$(tcp_again)
 	in_a timeout 60 "$ROCEBENCH" --quiet --sessions 1 >"$TMP/srv" 2>&1 &
 	srv=$!
 	wait_for 20 a_listens
 	in_b timeout 60 "$ROCEBENCH" --quiet --seed 1 --drain 10s --flow \
 		"op=read,size=64K,depth=16,mtu=1024,start=0,stop=${SECS}s" \
 		$IP4_A >"$TMP/cli" 2>&1 || status=$?
-	wait $srv || true
+	wait $srv || sstatus=$?
+	again=$(($(tcp_again) - again))
 	DROPPED=$(neck_dropped)
 	neck_down
-	is "READ: runs and ends" "$status == 0"
+	is "READ: runs and ends" "$status == 0 && $sstatus == 0"
+	is "READ: the programs' own stream loses nothing" "$again == 0"
 	is "READ: answers are marked, the reader sends CNPs" \
 		"$(delta $DEV_B np_cnp_sent) > 0"
 	is "READ: the responder handles them" \

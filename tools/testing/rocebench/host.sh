@@ -8,7 +8,8 @@ set -u
 # shellcheck source=tools/testing/lib.sh
 . tools/testing/lib.sh
 
-ROCEBENCH=$PWD/out/tools/rocebench
+ROCEBENCH=${ROCEBENCH:-$PWD/out/tools/rocebench}
+FAKE=tools/testing/rocebench/fake.py
 PORT=$((20000 + $$ % 20000))
 WORK=$(mktemp -d)
 
@@ -64,6 +65,7 @@ tcp() {
 	equals "... operations of the last size" 'r["operations"]' 200
 	equals "... bytes, warm-up left out" 'r["bytes"]' $((200 * 65536))
 	equals "... none wrong" 'r["bad"]' 0
+	equals "... all came" '(r["received"], r["lost"])' "(200, 0)"
 	over_tcp "tcp: connections and threads" --verify -n 100 -Q 5 -T 2
 	equals "... operations of all" 'r["operations"]' 500
 	over_tcp "tcp: ping-pong" -P -s 64 -n 300 --verify
@@ -122,6 +124,8 @@ arguments() {
 	refused "read over tcp" "tcp has no read" -t tcp -o read x
 	refused "read over uc" "uc has no read" -t uc -o read x
 	refused "list beyond depth" "--list" -q 4 -l 5 x
+	refused "a list that will not fit behind a completion" \
+		"never open again" -q 16 -l 16 --signal 12 x
 	refused "size of an atomic" "leave out --size" -o atomic -s 4 x
 	refused "threads beyond QPs" "--threads" -T 3 -Q 2 x
 	refused "ping-pong of a read" "--depth 1" -P -o read x
@@ -132,6 +136,10 @@ arguments() {
 	refused "flow without an end" "needs a stop" --flow start=1 x
 	refused "flow without a peer" "no peer" --flow stop=1
 	refused "flow with an unknown key" "speed=9" --flow stop=1,speed=9 x
+	refused "flow of empty messages" "--size is 1 byte" \
+		--flow size=0,bytes=1K x
+	refused "flow with a stop and few completions" "not with a stop" \
+		--signal 4 --flow stop=1 x
 	refused "file of flows" "No such file" --flows "$WORK/none" x
 	refused "nobody listens" "start 'rocebench' there" --port 1 127.0.0.1
 	refused "address of another host" "cannot use the address" \
@@ -154,6 +162,29 @@ strangers() {
 	fi
 }
 
+# other_side HOW TEXT: against such a server the client fails, and says TEXT
+other_side() {
+	local how=$1 text=$2 status=0
+	python3 $FAKE server $PORT "$how" >"$WORK/server" 2>&1 &
+	SERVER=$!
+	# Python is slow to start on a busy machine
+	wait_for 60 listens
+	client -t tcp -s 64 -n 100 --verify >"$WORK/client" 2>&1 || status=$?
+	if [[ $status == 1 ]] && grep -q -- "$text" "$WORK/client"; then
+		tap_ok "a server that is $how: \"$text\""
+	else
+		tap_fail "a server that is $how: \"$text\"" \
+			"status $status: $(cat "$WORK/client" "$WORK/server")"
+	fi
+	stop $SERVER
+}
+
+other_sides() {
+	other_side lossy "1 messages never arrived"
+	other_side leave "ended the connection"
+	other_side reset "is gone: Connection reset"
+}
+
 main() {
 	tap_begin "rocebench"
 	tap_run "histogram against sorted values" out/tools/rocebench_test
@@ -161,6 +192,7 @@ main() {
 	flows
 	arguments
 	strangers
+	other_sides
 	rm -rf "$WORK"
 	tap_end
 }

@@ -9,7 +9,13 @@ set -u
 # shellcheck source=tools/testing/rdma.sh
 . tools/testing/rdma.sh
 
-ROCEBENCH=$PWD/out/tools/rocebench
+ROCEBENCH=${ROCEBENCH:-$PWD/out/tools/rocebench}
+FAKE=$PWD/tools/testing/rocebench/fake.py
+# How long what lasts a time lasts: with endless speed a second is too much
+TIME_TRAVEL=${TIME_TRAVEL:-0}
+UNIT=200
+[[ $TIME_TRAVEL == 0 ]] || UNIT=1
+JSON=$(mktemp)
 
 rb_listens() { in_b ss -Hltn "sport = :18525" | grep -q .; }
 
@@ -33,6 +39,31 @@ checked() {
 	bench "$name" -- "$ROCEBENCH" --verify --seed 5 "$@" $IP4_B
 }
 
+# says NAME EXPRESSION: of the results of the last run, r, all are so
+says() {
+	local name=$1 status=0
+	python3 - "$JSON" "$2" <<-'EOF' || status=$?
+		import json, sys
+		results = json.load(open(sys.argv[1]))["results"]
+		sys.exit(not results or
+			 not all(eval(f"({sys.argv[2]})", {"r": r})
+				 for r in results))
+	EOF
+	if [[ $status == 0 ]]; then
+		tap_ok "$name"
+	else
+		tap_fail "$name" "$2: $(tr -s '\n ' ' ' <"$JSON")"
+	fi
+}
+
+# arrives NAME CLIENT-OPTIONS: checked, and on this wire nothing is lost
+arrives() {
+	rm -f "$JSON"
+	checked "$@" --json="$JSON"
+	says "$1: nothing is lost" 'r["lost"] == 0 and
+		r.get("received", r["operations"]) == r["operations"]'
+}
+
 transports() {
 	local op size=1,64,1000,4096,65536,1000000 n
 	n=$(full 300 40)
@@ -42,14 +73,14 @@ transports() {
 	checked "rc atomic" -o atomic -n "$n"
 	checked "rc cas" -o cas -n "$n"
 	for op in send write write-imm; do
-		checked "uc $op" -t uc -o $op -s 8,1000,65536 -n "$n" -q 4
+		arrives "uc $op" -t uc -o $op -s 8,1000,65536 -n "$n" -q 4
 	done
-	checked "ud send" -t ud -s 8,1000,1024 -n "$n" -q 4
+	arrives "ud send" -t ud -s 8,1000,1024 -n "$n" -q 4
 	checked "tcp send" -t tcp -s 64,65536 -n "$n"
 	checked "rc ping-pong" -P -s 1,64,8192 -n "$n"
 	checked "rc write-imm ping-pong" -P -o write-imm -s 64 -n "$n"
-	checked "uc ping-pong" -t uc -P -s 64 -n "$n"
-	checked "ud ping-pong" -t ud -P -s 64 -n "$n"
+	arrives "uc ping-pong" -t uc -P -s 64 -n "$n"
+	arrives "ud ping-pong" -t ud -P -s 64 -n "$n"
 }
 
 shapes() {
@@ -60,7 +91,12 @@ shapes() {
 	checked "many QPs and threads" -Q 12 -T 3 -o write -s 3000 -n "$n"
 	checked "inline" --inline 64 -s 64 -n "$n"
 	checked "polling" --poll -s 64 -n "$n"
-	checked "duration" -D 200ms -s 4096
+	checked "duration" -D ${UNIT}ms -s 4096
+	checked "duration, several QPs" -D ${UNIT}ms -s 4096 -Q 12
+	rm -f "$JSON"
+	bench "duration, many QPs" -- "$ROCEBENCH" -D ${UNIT}ms -Q 200 \
+		-o write -s 4096 --json="$JSON" $IP4_B
+	says "... all of them stop" "r['time_ns'] < 3e6 * $UNIT"
 	checked "path MTU" -m 512 -s 5000 -n "$n"
 	checked "traffic class" --dscp 26 --sl 3 -s 100 -n "$n"
 }
@@ -108,6 +144,63 @@ refusals() {
 	refused "empty GID index" "GID index 200" -- -g 200 $IP4_B
 }
 
+# lossy PERCENT: of what RoCE there is from A to B; TCP goes beside it
+lossy() {
+	in_a tc qdisc add dev va root handle 1: prio bands 4 \
+		priomap 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 &&
+		in_a tc qdisc add dev va parent 1:4 handle 40: netem loss "$1%" &&
+		in_a tc filter add dev va parent 1: protocol ip flower \
+			ip_proto udp dst_port 4791 classid 1:4
+}
+
+lossless() { in_a tc qdisc del dev va root; }
+
+# What does not come is told, and nobody waits for it for ever
+losses() {
+	local op
+	lossy 100
+	for op in "ud send" "uc send" "uc write-imm"; do
+		rm -f "$JSON"
+		bench "all of $op is lost" -- "$ROCEBENCH" -t "${op% *}" \
+			-o "${op#* }" -s 64 -w 0 -n 50 --json="$JSON" $IP4_B
+		says "... and it says so" 'r["lost"] == r["operations"] == 50'
+	done
+	refused "ping-pong with nobody there" "no answer to 10 rounds" \
+		-- -t ud -P -s 64 -n 100 $IP4_B
+	lossless
+	lossy 30
+	rm -f "$JSON"
+	bench "ping-pong goes on after a loss" -- "$ROCEBENCH" -t ud -P -s 64 \
+		-w 0 -n 30 --verify --json="$JSON" $IP4_B
+	says "... rounds that were lost are none" \
+		'r["lost"] > 0 and r["lost"] + r["operations"] == 30'
+	lossless
+}
+
+server_gone() { ! kill -0 "$1" 2>/dev/null; }
+
+# A client that asks for connections by rdma_cm and makes none
+half_client() {
+	local how=$1 limit=$2 srv status=0
+	in_b "$ROCEBENCH" --once --quiet >"$JSON.srv" 2>&1 &
+	srv=$!
+	wait_for 20 rb_listens
+	in_a timeout 60 python3 "$FAKE" client $IP4_B 18525 "$how" \
+		>"$JSON" 2>&1
+	if wait_for "$limit" server_gone $srv; then
+		wait $srv || status=$?
+	else
+		stop $srv
+	fi
+	if [[ $status == 1 ]]; then
+		tap_ok "a client that is $how: the server ends"
+	else
+		tap_fail "a client that is $how: the server ends" \
+			"status $status: $(cat "$JSON" "$JSON.srv")"
+	fi
+	rm -f "$JSON.srv"
+}
+
 # flow_column FILE FLOW: the bytes of a flow's samples in all
 flow_bytes() { awk -F, -v f="$2" '$2 == f { n += $3 } END { print n + 0 }' "$1"; }
 
@@ -118,9 +211,9 @@ flows() {
 	json=$(mktemp)
 	serve_pair "flows run" rb_listens \
 		"$ROCEBENCH" --sessions 2 --quiet -- \
-		"$ROCEBENCH" --seed 3 --interval 50ms --csv "$csv" \
-		--json="$json" --flow name=one,stop=400ms,size=16K \
-		--flow name=two,start=200ms,stop=600ms,op=read,size=16K \
+		"$ROCEBENCH" --seed 3 --interval $((UNIT * 250))us --csv "$csv" \
+		--json="$json" --flow name=one,stop=$((UNIT * 2))ms,size=16K \
+		--flow name=two,start=${UNIT}ms,stop=$((UNIT * 3))ms,op=read,size=16K \
 		$IP4_B
 	for f in one two; do
 		if [[ $(flow_bytes "$csv" $f) -gt 0 && $(flow_bytes "$csv" $f) == \
@@ -137,7 +230,7 @@ flows() {
 				"$(cat "$csv" "$json")"
 		fi
 	done
-	if awk -F, '$2 == "two" && $1 <= 200000000 { bad = 1 }
+	if awk -F, '$2 == "two" && $1 <= '$((UNIT * 1000000))' { bad = 1 }
 		END { exit bad }' "$csv"; then
 		tap_ok "no sample before a flow's start"
 	else
@@ -160,8 +253,14 @@ main() {
 	ways
 	part "refusals"
 	refusals
+	part "losses"
+	losses
+	part "half clients"
+	half_client leave 15
+	half_client silent 60
 	part "flows"
 	flows
+	rm -f "$JSON"
 	links_down
 	ns_down
 	tap_end
