@@ -59,6 +59,7 @@ class Verdict:
     value: float
     unit: str
     okay: bool
+    reason: str = ""    # why not, where that is known; it has failed all the same
 
 
 @dataclasses.dataclass

@@ -50,6 +50,8 @@ class Tap:
     def verdict(self, found):
         self.count += 1
         self.failed += not found.okay
+        if found.reason and not found.okay:
+            found.name += f" - row not met: {found.reason}"
         print(f"{'ok' if found.okay else 'not ok'} {self.count} - "
               f"{found.name}\n# {found.value:.6g} {found.unit}", flush=True)
         with open(self.path, "a", encoding="utf-8") as file:

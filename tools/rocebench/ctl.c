@@ -204,8 +204,9 @@ static const struct ctl_parm ctl_parms[] = {
 	CTL_PARM(duration), CTL_PARM(warmup), CTL_PARM(depth),
 	CTL_PARM(list), CTL_PARM(signal), CTL_PARM(qps), CTL_PARM(threads),
 	CTL_PARM(mtu), CTL_PARM(inline_max), CTL_PARM(retry_time),
-	CTL_PARM(seed), CTL_PARM(tclass), CTL_PARM(sl), CTL_FLAG(pingpong),
-	CTL_FLAG(poll), CTL_FLAG(verify), CTL_FLAG(cm), CTL_FLAG(latency),
+	CTL_PARM(label), CTL_PARM(seed), CTL_PARM(tclass), CTL_PARM(sl),
+	CTL_FLAG(pingpong), CTL_FLAG(poll), CTL_FLAG(verify), CTL_FLAG(cm),
+	CTL_FLAG(latency),
 };
 
 #define CTL_NPARMS	(sizeof(ctl_parms) / sizeof(ctl_parms[0]))

@@ -190,6 +190,7 @@ static struct ibv_ah_attr ep_ah(struct rb_qp *q)
 			.dgid = q->peer.gid, .hop_limit = 64,
 			.sgid_index = s->gid_index,
 			.traffic_class = s->p.tclass,
+			.flow_label = s->p.label,
 		},
 	};
 

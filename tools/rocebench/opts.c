@@ -16,7 +16,7 @@ enum {
 	OPT_DSCP = 256, OPT_SL, OPT_SIGNAL, OPT_INLINE, OPT_POLL, OPT_VERIFY,
 	OPT_SEED, OPT_CM, OPT_NO_LATENCY, OPT_PROGRESS, OPT_QUIET,
 	OPT_SESSIONS, OPT_FLOW, OPT_FLOWS, OPT_INTERVAL, OPT_CSV, OPT_EPOCH,
-	OPT_DRAIN, OPT_TIMEOUT,
+	OPT_DRAIN, OPT_TIMEOUT, OPT_LABEL,
 };
 
 static const char opts_short[] = "t:o:s:n:D:w:q:l:Q:T:Pp:i:d:g:m:c:j::1hV";
@@ -43,7 +43,8 @@ static const struct option opts_long[] = {
 	{ "flow", 1, NULL, OPT_FLOW }, { "flows", 1, NULL, OPT_FLOWS },
 	{ "interval", 1, NULL, OPT_INTERVAL }, { "csv", 1, NULL, OPT_CSV },
 	{ "epoch", 1, NULL, OPT_EPOCH }, { "drain", 1, NULL, OPT_DRAIN },
-	{ "timeout", 1, NULL, OPT_TIMEOUT }, { NULL },
+	{ "timeout", 1, NULL, OPT_TIMEOUT }, { "label", 1, NULL, OPT_LABEL },
+	{ NULL },
 };
 
 static const char opts_help[] =
@@ -83,13 +84,15 @@ static const char opts_help[] =
 "  -m, --mtu BYTES     path MTU; default: the largest that both ports have\n"
 "  -c, --tclass N      traffic class, or --dscp N (tclass = dscp * 4)\n"
 "      --sl N          service level\n"
+"      --label N       flow label: all QPs have the one UDP source port made of\n"
+"                      it; 0, the default: each its own\n"
 "      --timeout N     QP attribute: 4.096 us * 2^N until a retry, 14\n"
 "      --cm            connect by rdma_cm; default: over the TCP stream\n"
 "\n"
 "Flows\n"
 "      --flow K=V,...  a flow; may be repeated. Keys: name peer address start\n"
 "                      stop bytes size op transport depth list qps mtu tclass\n"
-"                      dscp sl; what is missing comes from the options above\n"
+"                      dscp sl label; what is missing comes from the options above\n"
 "      --flows FILE    the same, a flow in each line\n"
 "      --csv FILE      samples: time_ns,flow,bytes,bits_per_s\n"
 "      --interval TIME between two samples, 1ms\n"
@@ -179,6 +182,8 @@ static int opts_parm(struct rb_opts *o, int c, const char *arg)
 		return opts_u32(arg, &p->threads);
 	case 'm':
 		return opts_u32(arg, &p->mtu);
+	case OPT_LABEL:
+		return opts_u32(arg, &p->label);
 	case OPT_TIMEOUT:
 		return opts_u32(arg, &p->retry_time);
 	case OPT_SEED:

@@ -14,6 +14,7 @@
 
 #define PARSE_MAX_SIZE	0x40000000u
 #define PARSE_MAX_QPS	65536u
+#define PARSE_MAX_LABEL	0xfffffu
 
 /* rb_parse_number - "64", "0x40", "64K", "1M", "2G"; powers of 1024 */
 int rb_parse_number(const char *text, uint64_t *value)
@@ -129,6 +130,8 @@ static int parse_check_numbers(const struct rb_parms *p, char *why, size_t len)
 		return parse_no(why, len, "--count or --duration must not be 0");
 	if (p->sl > 7 || p->retry_time > 31)
 		return parse_no(why, len, "--sl is 0 to 7, --timeout 0 to 31");
+	if (p->label > PARSE_MAX_LABEL)
+		return parse_no(why, len, "--label is 0 to %u", PARSE_MAX_LABEL);
 	return 0;
 }
 
@@ -165,6 +168,8 @@ int rb_parms_check(const struct rb_parms *p, char *why, size_t len)
 	if (p->cm && p->sl)
 		return parse_no(why, len,
 				"with --cm the traffic class decides: use --tclass or --dscp, not --sl");
+	if (p->label && (p->cm || p->transport > RB_UC))
+		return parse_no(why, len, "--label is for rc and uc without --cm");
 	if (p->poll && p->transport == RB_TCP)
 		return parse_no(why, len, "--poll is for verbs");
 	return 0;
@@ -201,6 +206,8 @@ static int parse_flow_parm(const char *key, const char *val,
 		p->qps = v;
 	else if (!strcmp(key, "mtu"))
 		p->mtu = v;
+	else if (!strcmp(key, "label"))
+		p->label = v;
 	else if (!strcmp(key, "sl"))
 		p->sl = v < 8 ? v : 8;
 	else if (!strcmp(key, "tclass") && v < 256)

@@ -50,6 +50,7 @@ struct rb_parms {
 	uint32_t mtu;		/* bytes; 0: what both ports have */
 	uint32_t inline_max;	/* bytes of messages that are sent inline */
 	uint32_t retry_time;	/* QP attribute timeout */
+	uint32_t label;		/* flow label; 0: each QP has a UDP port of its own */
 	uint64_t seed;		/* of PSNs and data */
 	uint8_t tclass, sl;
 	bool seeded;

@@ -201,9 +201,9 @@ pfc() {
 }
 
 # The experiments; TAP of its own, results among those of here. The short form
-# has those that meet their row; `make fabric` has all, and more of each.
+# has of each what meets its row; `make fabric` has all.
 experiments() {
-	local -a form=(--again x1/n10 x2 x3 x4 x6 x7 x8 x10/qps64)
+	local -a form=(--again)
 	[[ $FULL == 0 ]] || form=(--again --full)
 	step "the fabric's experiments, in virtual time"
 	make -s tools >&2

@@ -11,7 +11,7 @@ TITLE = "READ incast with DCQCN"
 
 def cases(full):
     return [x2.make(n, x2.length(n, full), op="read", name=f"read-n{n}")
-            for n in ((2, 8, 16) if full else (4,))]
+            for n in ((2, 8, 16) if full else (8,))]
 
 
 def judge(runs):

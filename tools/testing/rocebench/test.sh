@@ -201,6 +201,50 @@ half_client() {
 	rm -f "$JSON.srv"
 }
 
+# sports OPTIONS: what UDP source ports 8 QPs of a client with them send from, in
+# PORTS, one a line
+sports() {
+	local log out pid
+	log=$(mktemp)
+	out=$(mktemp)
+	in_a timeout 120 /usr/bin/python3 tools/testing/rocebench/ports.py va \
+		>"$out" 2>&1 </dev/null &
+	pid=$!
+	wait_for 20 grep -q hears "$out"
+	run_pair "$log" rb_listens "$ROCEBENCH" --once --quiet -- \
+		"$ROCEBENCH" -Q 8 -n 20 -s 100 -w 0 "$@" $IP4_B || cat "$log"
+	stop $pid
+	PORTS=$(grep -v hears "$out")
+	rm -f "$log" "$log.srv" "$out"
+}
+
+# A label makes one port of all QPs: IBA A17.9.3's way from the label to it,
+# folded to 14 bits, in the dynamic range: 0xc000 | (1 ^ 2)
+labels() {
+	local text="label=0x8001,bytes=2000,qps=8,size=100"
+	sports
+	if [[ $(wc -l <<<"$PORTS") -ge 4 ]]; then
+		tap_ok "without a label QPs have their own source ports"
+	else
+		tap_fail "without a label QPs have their own source ports" \
+			"$PORTS"
+	fi
+	sports --label 0x8001
+	if [[ $PORTS == 49155 ]]; then
+		tap_ok "one label, one source port"
+	else
+		tap_fail "one label, one source port" "$PORTS"
+	fi
+	sports --flow "$text"
+	if [[ $PORTS == 49155 ]]; then
+		tap_ok "a flow's label"
+	else
+		tap_fail "a flow's label" "$PORTS"
+	fi
+	refused "label too large" "0 to 1048575" -- --label 0x100000 $IP4_B
+	refused "label with --cm" "without --cm" -- --label 1 --cm $IP4_B
+}
+
 # flow_column FILE FLOW: the bytes of a flow's samples in all
 flow_bytes() { awk -F, -v f="$2" '$2 == f { n += $3 } END { print n + 0 }' "$1"; }
 
@@ -258,6 +302,10 @@ main() {
 	part "half clients"
 	half_client leave 15
 	half_client silent 60
+	if [[ $LINK_TYPE == rocev2 ]]; then
+		part "labels"
+		labels
+	fi
 	part "flows"
 	flows
 	rm -f "$JSON"

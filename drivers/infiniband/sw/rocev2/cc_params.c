@@ -74,6 +74,7 @@ struct cc_switch {
 	X(np_cnp_prio_mode, cnp_prio_mode, 0, 1, 0)			\
 	X(np_cnp_prio, cnp_prio, 0, 7, 0)				\
 	X(burst_bytes, burst_bytes, 0, ROCEV2_CC_BURST_MAX, 0)		\
+	X(window_packets, window_packets, 1, ROCEV2_CC_WINDOW_MAX, 0)	\
 	X(line_rate, line_rate, 1, ROCEV2_CC_RATE_MAX, CC_ZERO)
 
 /* What goes with each definition of the reaction point; see the document */
@@ -148,6 +149,7 @@ static void cc_publish(struct rocev2_cc_dev *cc, struct rocev2_cc_params *p)
 	old = rcu_replace_pointer(cc->params, p, lockdep_is_held(&cc->lock));
 	/* who sees the number early looks again: the snapshot has its own */
 	WRITE_ONCE(cc->gen, p->gen);
+	WRITE_ONCE(cc->window, p->window_packets);
 	kfree_rcu(old, rcu);
 }
 
@@ -542,6 +544,7 @@ int rocev2_cc_dev_init(struct rocev2_cc_dev *cc)
 	p->ops = &rocev2_dcqcn_ops;
 	p->rp = cc_paper;
 	p->burst_bytes = ROCEV2_CC_BURST_MAX;
+	p->window_packets = ROCEV2_CC_WINDOW;
 	p->min_time_between_cnps = 50;
 	p->cnp_dscp = 48;
 	p->cnp_prio = 6;
@@ -549,6 +552,7 @@ int rocev2_cc_dev_init(struct rocev2_cc_dev *cc)
 	p->rp_enable = 0xff;
 	cc_apply_line(cc, p);
 	cc->gen = p->gen;
+	cc->window = p->window_packets;
 	RCU_INIT_POINTER(cc->params, p);
 	return 0;
 }

@@ -20,6 +20,9 @@ struct rocev2_dev;
 
 /* The most that one burst may have, and the default of the knob; bytes */
 #define ROCEV2_CC_BURST_MAX	65536
+/* Request packets of a QP in flight: the default of the knob, and its most */
+#define ROCEV2_CC_WINDOW	256
+#define ROCEV2_CC_WINDOW_MAX	65536
 /* What a link whose speed nobody knows is taken for; Mb/s */
 #define ROCEV2_CC_LINE_RATE	10000
 /* The fastest link a rate may be given for; Mb/s */
@@ -32,6 +35,7 @@ struct rocev2_cc_params {
 	struct rocev2_cc_parms rp;	/* line_rate: the one in force */
 	u32 line_rate;			/* Mb/s, the knob; 0: the netdev's */
 	u32 burst_bytes;		/* 0 to ROCEV2_CC_BURST_MAX */
+	u32 window_packets;		/* 1 to ROCEV2_CC_WINDOW_MAX */
 	u32 min_time_between_cnps;	/* us */
 	u32 cnp_dscp;			/* 0 to 63 */
 	u32 cnp_prio;			/* 0 to 7 */
@@ -47,6 +51,7 @@ struct rocev2_cc_dev {
 	/* changed under the lock; NULL: no such control */
 	struct rocev2_cc_params __rcu *params;
 	u32 gen;			/* of @params, to see a change by */
+	u32 window;			/* of @params, for each packet */
 };
 
 int rocev2_cc_dev_init(struct rocev2_cc_dev *cc);

@@ -86,7 +86,6 @@ static void dcqcn_alpha_grow(const struct rocev2_cc_parms *p,
 	d->alpha += DCQCN_ALPHA_ONE - dcqcn_keep(p);
 }
 
-/* RC = RC * (1 - alpha / 2), no lower than the knobs allow */
 /*
  * Does a cut lower the target to the rate before it? Always with the clamp on,
  * as algorithm 1 is printed. With it off, only if an increase came since the
@@ -101,6 +100,7 @@ static bool dcqcn_clamps(const struct rocev2_cc_parms *p,
 	       (p->clamp_tgt_rate_ati && d->time_stage);
 }
 
+/* RC = RC * (1 - alpha / 2), no lower than the knobs allow */
 static void dcqcn_cut(const struct rocev2_cc_parms *p, struct rocev2_dcqcn *d)
 {
 	u64 least = max(mul_u64_u32_div(d->rc, p->min_dec_fac, 100),

@@ -14,12 +14,12 @@
 #include "req.h"
 #include "testing.h"
 
-/* Request packets with payload in flight, per QP */
-#define REQ_WINDOW		256
 /* An AckReq at least this often, so that the window never closes unasked */
 #define REQ_ACKREQ_EVERY	64
 /* Response packets one READ request asks for; longer READs take several */
 #define REQ_READ_CHUNK		BIT(21)
+/* ... and one asked for again at most, a quarter of it each time: power of 2 */
+#define REQ_READ_AGAIN		256
 
 enum req_verdict {
 	REQ_NONE,		/* nothing may be sent now */
@@ -193,7 +193,10 @@ static u32 req_fruitless(const struct rocev2_qp *qp)
 
 static s32 req_window(const struct rocev2_qp *qp)
 {
-	return max(REQ_WINDOW >> req_fruitless(qp), 1);
+	/* a device of which only parts are there, in a test, has no knobs */
+	s32 most = READ_ONCE(qp->dev->cc.window) ?: ROCEV2_CC_WINDOW;
+
+	return max(most >> req_fruitless(qp), 1);
 }
 
 /* Packets of SENDs and WRITEs that wait for an ACK */
@@ -277,7 +280,7 @@ static void req_plan_read(struct rocev2_qp *qp, struct rocev2_req_plan *plan)
 	 */
 	if (tries)
 		wqe->chunk = min_t(u32, wqe->chunk,
-				   max(REQ_WINDOW >> (2 * tries), 1));
+				   max(REQ_READ_AGAIN >> (2 * tries), 1));
 	plan->psns = min(wqe->npkts,
 			 round_up(qp->sq.pkt + 1, wqe->chunk)) - qp->sq.pkt;
 	pkt->va = wqe->remote_addr + off;
@@ -494,7 +497,8 @@ static u32 req_run_length(const struct rocev2_qp *qp,
 
 	if (plan->pkt.ackreq || room <= 0)
 		return 0;
-	n = min3(n, (u32)room, REQ_ACKREQ_EVERY - 1 - sq->since_ackreq);
+	/* as it does not ask, it is not the one that has to */
+	n = min3(n, (u32)room, sq->ack_every - 1 - sq->since_ackreq);
 	/* the last that is sent again asks */
 	if (sq->psn != sq->high)
 		n = min_t(u32, n, rocev2_psn_diff(sq->high, sq->psn) - 1);

@@ -534,6 +534,27 @@ static void cc_burst(struct kunit *test)
 	loop_teardown(l);
 }
 
+/* A QP has no more in flight than window_packets, and is not stuck by it */
+static void cc_window(struct kunit *test)
+{
+	struct loop_ctx *l = cc_setup(test);
+
+	cc_set(l, "burst_bytes", "0");
+	cc_set(l, "window_packets", "5");
+	cc_start(l, IB_WR_RDMA_WRITE, 0, 16000);
+	loop_await_wire(l, 5);
+	/* time for more, were there any */
+	usleep_range(2000, 3000);
+	KUNIT_EXPECT_EQ(test, skb_queue_len(&l->wire), 5U);
+	KUNIT_EXPECT_TRUE(test, loop_wait(l, 1, 0));
+
+	cc_set(l, "window_packets", "300");
+	cc_start(l, IB_WR_RDMA_WRITE, 0, 16000);
+	loop_await_wire(l, 16);
+	KUNIT_EXPECT_TRUE(test, loop_wait(l, 2, 0));
+	loop_teardown(l);
+}
+
 struct cc_range {
 	const char *name;
 	u32 first;			/* as it comes */
@@ -565,6 +586,7 @@ static const struct cc_range cc_ranges[] = {
 	{ "np_cnp_prio_mode", 0, { "1", "0" }, { "2" } },
 	{ "np_cnp_prio", 6, { "0", "7" }, { "8" } },
 	{ "burst_bytes", 65536, { "0", "65536" }, { "65537" } },
+	{ "window_packets", 256, { "1", "65536" }, { "0", "65537" } },
 	{ "line_rate", 0, { "0", "1", "1600000" }, { "1600001" } },
 };
 
@@ -646,6 +668,7 @@ static struct kunit_case cc_kunit_cases[] = {
 	KUNIT_CASE(cc_cnp_unsent),
 	KUNIT_CASE(cc_interval),
 	KUNIT_CASE(cc_burst),
+	KUNIT_CASE(cc_window),
 	KUNIT_CASE(cc_knobs),
 	KUNIT_CASE(cc_words),
 	{}
