@@ -123,6 +123,7 @@ void rocev2_retry_timeout(struct rocev2_qp *qp);	/* runner */
 void rocev2_retry_rnr_over(struct rocev2_qp *qp);	/* runner */
 u64 rocev2_retry_rnr_ns(u8 code);
 u64 rocev2_retry_ack_ns(u8 code);		/* 0: never */
+u64 rocev2_retry_wait_ns(u8 code, u32 fruitless);
 /* burst.c: module entry and exit */
 int rocev2_burst_init_pages(void);
 void rocev2_burst_exit(void);

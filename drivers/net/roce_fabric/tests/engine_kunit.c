@@ -26,9 +26,9 @@ static void engine_event(struct fabric_event *ev, u64 now)
 }
 
 /*
- * 2,000 events, all due, of 50 us each. Counted, not timed: on a CPU that is
- * taken away meanwhile fewer of them fit into the engine's 2 ms, and into the
- * 2 ms that softirqs have before they are a thread like others.
+ * 2,000 events, all due, of 50 us each. Counted, not timed: the engine's 2 ms
+ * hold some 40 of them, fewer on a CPU that is taken away meanwhile, and the
+ * kernel runs softirqs up to ten times before others have a turn.
  */
 static void engine_gives_way(struct kunit *test)
 {
@@ -51,7 +51,7 @@ static void engine_gives_way(struct kunit *test)
 	fabric_event_cancel(&t->ev);
 	spin_unlock_bh(&fabric_lock);
 	KUNIT_EXPECT_EQ(test, seen, ENGINE_EVENTS);
-	KUNIT_EXPECT_LT(test, most, 250U);
+	KUNIT_EXPECT_LT(test, most, ENGINE_EVENTS / 2);
 }
 
 static struct kunit_case engine_cases[] = {

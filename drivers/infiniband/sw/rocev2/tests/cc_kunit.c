@@ -295,7 +295,7 @@ static struct sk_buff *cc_take_cnp(struct loop_ctx *l, u32 dest)
 	loop_await_wire(l, 1);
 	skb = skb_dequeue(&l->wire);
 	KUNIT_ASSERT_EQ(l->test, skb_linearize(skb), 0);
-	KUNIT_ASSERT_EQ(l->test, skb->data[LOOP_BTH], CC_OP_WRITE_ONLY);
+	KUNIT_ASSERT_EQ(l->test, loop_opcode(skb), CC_OP_WRITE_ONLY);
 	ip_hdr(skb)->tos |= INET_ECN_CE;
 	if (dest)
 		qp->dest_qpn = dest;
@@ -303,7 +303,7 @@ static struct sk_buff *cc_take_cnp(struct loop_ctx *l, u32 dest)
 	loop_await_wire(l, 2);		/* CNP and ACK */
 	qp->dest_qpn = right;
 	skb_queue_walk(&l->wire, skb)
-		if (skb->data[LOOP_BTH] == ROCEV2_OPCODE_CNP)
+		if (loop_opcode(skb) == ROCEV2_OPCODE_CNP)
 			cnp = skb;
 	KUNIT_ASSERT_NOT_NULL(l->test, cnp);
 	skb_unlink(cnp, &l->wire);
@@ -424,7 +424,7 @@ static void cc_cnp_first(struct kunit *test)
 	cc_start(l, IB_WR_RDMA_WRITE, 0, 20000);
 	loop_await_wire(l, 21);
 	skb_queue_walk(&l->wire, skb) {
-		if (skb->data[LOOP_BTH] == ROCEV2_OPCODE_CNP)
+		if (loop_opcode(skb) == ROCEV2_OPCODE_CNP)
 			break;
 		at++;
 	}

@@ -106,7 +106,7 @@ static bool loop_hits(struct loop_ctx *l, enum loop_mode mode, u32 every)
 /* Count by opcode, and mark as a congested switch does */
 static void loop_look(struct loop_ctx *l, struct sk_buff *skb)
 {
-	u8 opcode = skb->data[LOOP_BTH];
+	u8 opcode = loop_opcode(skb);
 
 	l->seen[opcode]++;
 	if ((ip_hdr(skb)->tos & INET_ECN_MASK) == INET_ECN_ECT_0)

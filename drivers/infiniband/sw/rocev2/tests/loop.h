@@ -106,4 +106,13 @@ u8 *loop_slice(const struct loop_end *e, u32 i);
 void loop_post_recv(struct loop_ctx *l, u32 i);
 void loop_show_stats(struct loop_ctx *l);
 
+/* Opcode of the (first) packet in @skb; all but small ones are in pages */
+static inline u8 loop_opcode(const struct sk_buff *skb)
+{
+	u8 opcode = 0;
+
+	skb_copy_bits(skb, LOOP_BTH, &opcode, sizeof(opcode));
+	return opcode;
+}
+
 #endif /* ROCEV2_LOOP_H */

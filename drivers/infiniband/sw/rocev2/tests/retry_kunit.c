@@ -77,9 +77,29 @@ static void retry_ack_every(struct kunit *test)
 				    "row %u", i);
 }
 
+/* IBA 9.7.6.1.3: from one to four times the timeout, however often */
+static void retry_wait(struct kunit *test)
+{
+	u32 code, n;
+
+	for (code = 1; code < 32; code++) {
+		u64 min = 4096ULL << code;
+
+		KUNIT_EXPECT_EQ(test, rocev2_retry_wait_ns(code, 0), min);
+		for (n = 1; n < 9; n++) {
+			u64 ns = rocev2_retry_wait_ns(code, n);
+
+			KUNIT_EXPECT_GT(test, ns, min);
+			KUNIT_EXPECT_LE(test, ns, 4 * min);
+		}
+	}
+	KUNIT_EXPECT_EQ(test, rocev2_retry_wait_ns(0, 3), 0ULL);
+}
+
 static struct kunit_case retry_cases[] = {
 	KUNIT_CASE(retry_rnr_table),
 	KUNIT_CASE(retry_ack_table),
+	KUNIT_CASE(retry_wait),
 	KUNIT_CASE(retry_credit_codes),
 	KUNIT_CASE(retry_ack_every),
 	{}
