@@ -27,7 +27,7 @@
 #define ENGINE_BUDGET	20000
 #define ENGINE_SLICE	(2 * NSEC_PER_MSEC)
 /* Events before others get the lock */
-#define ENGINE_BATCH	256
+#define ENGINE_BATCH	64
 /* How long they get it, ns */
 #define ENGINE_REST	1000
 /* Senders told in one go; a frame that begins may need one */

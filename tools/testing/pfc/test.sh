@@ -108,7 +108,7 @@ a_listens() { in_a ss -Hltn "sport = :$1" | grep -q .; }
 # A to itself, by the loopback device: the wire's pauses are not for it
 local_traffic() {
 	local port=18520 log srv
-	local -a cmd=(ibv_rc_pingpong -e -c -l 3 -n "$ROUNDS" -p $port)
+	local -a cmd=(ibv_rc_pingpong -e -c -l 3 -n "$ROUNDS" -p "$port")
 	part "local"
 	log=$(mktemp)
 	pause_on 3
