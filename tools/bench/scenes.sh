@@ -236,8 +236,9 @@ company() {
 	fi
 	wait $ping || status=1
 	SHARE=$(awk -F '[:,]' '/"Mbps"/ { n++; rate[n] = $2 }
-		END { if (n == 2) printf "%.2f", 100 * rate[2] /
-			(rate[1] + rate[2]) }' /run/flows.json)
+		END { all = rate[1] + rate[2]
+			if (n == 2) printf "%.2f", 100 * rate[2] / all
+		}' /run/flows.json)
 	PING=$(sed -n 's,^rtt [^=]*= [^/]*/[^/]*/\([0-9.]*\)/.*,\1,p' \
 		/run/ping.log)
 	echo "# beside RoCE: $(grep -h 'Mbps\|loss\|^rtt' /run/flows.json \

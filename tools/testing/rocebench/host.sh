@@ -188,6 +188,8 @@ other_sides() {
 main() {
 	tap_begin "rocebench"
 	tap_run "histogram against sorted values" out/tools/rocebench_test
+	tap_run "loops over a device that is made up" \
+		out/tools/rocebench_verbs_test
 	tcp
 	flows
 	arguments

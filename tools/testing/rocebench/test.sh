@@ -214,7 +214,8 @@ sports() {
 	run_pair "$log" rb_listens "$ROCEBENCH" --once --quiet -- \
 		"$ROCEBENCH" -Q 8 -n 20 -s 100 -w 0 "$@" $IP4_B || cat "$log"
 	stop $pid
-	PORTS=$(grep -v hears "$out")
+	# not what the shell says of the one it stopped
+	PORTS=$(grep -x '[0-9]*' "$out")
 	rm -f "$log" "$log.srv" "$out"
 }
 
