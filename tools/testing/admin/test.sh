@@ -130,7 +130,8 @@ srq = SRQ(PD(Context(name=sys.argv[1])), SrqInitAttr(SrqAttr()))
 time.sleep(90)'
 
 resources() {
-	local srq
+	local srq LOG_SRQ
+	LOG_SRQ=$(mktemp)
 	part "resources"
 	load_up
 	tap_run "resource show" sh -c \
@@ -149,9 +150,10 @@ resources() {
 	tap_run "resource show cm_id" sh -c \
 		"rdma resource show cm_id | grep -q 'LISTEN.*src-addr $IP4_B'"
 	stop $srq
-	in_a python3 -c "$HOLD_SRQ" "$DEV_A" &
+	in_a python3 -c "$HOLD_SRQ" "$DEV_A" >"$LOG_SRQ" 2>&1 &
 	srq=$!
-	wait_for 60 sh -c "rdma resource show srq | grep -q $DEV_A"
+	wait_for 60 sh -c "rdma resource show srq | grep -q $DEV_A" ||
+		cat "$LOG_SRQ"
 	if [[ $(rdma -dd resource show srq) == *drv_* ]]; then
 		tap_run "resource show srq" details srq srqn drv_posted drv_limit
 	else

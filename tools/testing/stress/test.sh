@@ -43,11 +43,11 @@ hostile() {
 	local log status=0 good
 	part "hostile rings"
 	log=$(mktemp)
-	RT_LIMIT=300
+	RT_LIMIT=$(many 3000 300)
 	rt_pair "beside a hostile user: " $IP4_A $IP4_B -w 120 -e \
 		-b "$(many 512M 24M)" mix >"$log" &
 	good=$!
-	in_a timeout -k 5 300 "$ROCETEST" -d $DEV_A -i $IP4_A --hostile \
+	in_a timeout -k 5 "$RT_LIMIT" "$ROCETEST" -d $DEV_A -i $IP4_A --hostile \
 		-q "$(many 200 16)" -r "$(many 20000 400)" -w 120 \
 		--seed "${SEED:-$RANDOM}" >"$log.h" 2>&1 || status=$?
 	wait $good
@@ -60,7 +60,7 @@ hostile() {
 	if [[ $status == 0 ]]; then
 		tap_ok "hostile rings survived"
 	else
-		tap_fail "hostile rings survived" "$(cat "$log.h")"
+		tap_fail "hostile rings survived" "status $status: $(cat "$log.h")"
 	fi
 	passes_after
 }

@@ -192,6 +192,18 @@ static int burst_open(struct rocev2_burst *b)
 	return 0;
 }
 
+/*
+ * The payload begins where wide loads like it, in the first segment and, as
+ * path MTUs and what goes with them are multiples of 16, in those behind it.
+ */
+static void burst_align(struct rocev2_burst *b, struct page_frag *pf, u32 hdr)
+{
+	u32 skip = -(pf->offset + hdr) & 15;
+
+	if (pf->page && pf->size - pf->offset > skip)
+		pf->offset += skip;
+}
+
 static void burst_piece(struct rocev2_burst *b, struct page_frag *pf, u32 n)
 {
 	struct sk_buff *skb = b->skb;
@@ -242,7 +254,7 @@ static int burst_reserve_paged(struct rocev2_burst *b, u32 len)
 }
 
 /* Room for one segment: linear for a lone small one, else in pages */
-static int burst_reserve(struct rocev2_burst *b, u32 len)
+static int burst_reserve(struct rocev2_burst *b, u32 hdr_len, u32 len)
 {
 	b->npiece = 0;
 	b->cur = 0;
@@ -254,6 +266,8 @@ static int burst_reserve(struct rocev2_burst *b, u32 len)
 		b->npiece = 1;
 		return 0;
 	}
+	if (!b->nseg)
+		burst_align(b, this_cpu_ptr(&burst_frag), hdr_len);
 	return burst_reserve_paged(b, len);
 }
 
@@ -463,7 +477,7 @@ int rocev2_burst_add(struct rocev2_burst *b, struct rocev2_pkt *pkt,
 		if (err)
 			return err;
 	}
-	err = burst_reserve(b, seg_len);
+	err = burst_reserve(b, pkt->op->hdr_len, seg_len);
 	if (!err)
 		err = burst_write(b, pkt, src, seg_len);
 	if (err) {
@@ -516,16 +530,14 @@ static int burst_put_from(struct rocev2_burst *b, struct burst_from *f, u32 len)
 
 /* One of a run; @bth: its own, but for the PSN */
 static int burst_write_middle(struct rocev2_burst *b, struct rocev2_bth *bth,
-			      u32 psn, struct burst_from *from, u32 len)
+			      const struct rocev2_icrc_run *icrc, u32 psn,
+			      struct burst_from *from, u32 len)
 {
 	int err;
 
 	bth->psn = cpu_to_be32(psn);
-	if (!b->bare) {
-		b->crc = rocev2_icrc_start(&b->tmpl, b->seg_len,
-					   b->id + b->nseg);
-		b->crc = rocev2_icrc_hdr(b->crc, bth, sizeof(*bth));
-	}
+	if (!b->bare)
+		b->crc = rocev2_icrc_run_at(icrc, b->id + b->nseg, psn);
 	err = burst_put(b, bth, sizeof(*bth), false);
 	if (!err)
 		err = burst_put_from(b, from, len);
@@ -549,6 +561,7 @@ u32 rocev2_burst_add_run(struct rocev2_burst *b, const struct rocev2_pkt *pkt,
 	u32 len = pkt->payload_len;
 	u32 seg_len = ROCEV2_BTH_BYTES + len + BURST_ICRC_LEN;
 	struct burst_from from = { .mr = mr, .va = va, .left = n * len };
+	struct rocev2_icrc_run icrc;
 	struct rocev2_bth bth;
 	u32 i;
 
@@ -558,11 +571,14 @@ u32 rocev2_burst_add_run(struct rocev2_burst *b, const struct rocev2_pkt *pkt,
 	n = min3(n, (u32)(b->max_seg - b->nseg),
 		 (b->max_len - b->len) / seg_len);
 	rocev2_hdr_build(pkt, &bth);
+	if (!b->bare)
+		rocev2_icrc_run_start(&icrc, &b->tmpl, seg_len,
+				      b->id + b->nseg, &bth);
 	for (i = 0; i < n; i++) {
-		int err = burst_reserve(b, seg_len);
+		int err = burst_reserve(b, sizeof(bth), seg_len);
 
 		if (!err)
-			err = burst_write_middle(b, &bth,
+			err = burst_write_middle(b, &bth, &icrc,
 						 rocev2_psn_add(pkt->psn, i),
 						 &from, len);
 		if (err) {

@@ -44,6 +44,25 @@ u32 rocev2_icrc_update(u32 crc, const void *data, u32 len);
 __le32 rocev2_icrc_finish(u32 crc);
 
 /* Is the ICRC of the segment at @off, @len bytes long, right for IPv4 ID @id? */
+/* icrc_run.c: packets that differ in ID and PSN alone */
+struct rocev2_icrc_run {
+	bool v6;
+	u16 id;				/* of the packet that @crc is for */
+	u32 psn;			/* word of its BTH, host order */
+	u32 crc;			/* state after its BTH */
+};
+
+int rocev2_icrc_run_init(void);
+void rocev2_icrc_run_exit(void);
+void rocev2_icrc_run_start(struct rocev2_icrc_run *run,
+			   const struct rocev2_icrc_tmpl *t, u16 len, u16 id,
+			   const struct rocev2_bth *bth);
+u32 rocev2_icrc_run_at(const struct rocev2_icrc_run *run, u16 id, u32 psn);
+
+/* As rocev2_icrc_check(), with @crc the state after the BTH */
+bool rocev2_icrc_check_from(u32 crc, const struct sk_buff *skb, u32 off,
+			    u32 len);
+
 bool rocev2_icrc_absent(const struct sk_buff *skb, u32 off, u32 len);
 bool rocev2_icrc_check(const struct rocev2_icrc_tmpl *t,
 		       const struct sk_buff *skb, u32 off, u32 len, u16 id);

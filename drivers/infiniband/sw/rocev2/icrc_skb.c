@@ -90,6 +90,47 @@ bool rocev2_icrc_absent(const struct sk_buff *skb, u32 off, u32 len)
 ROCEV2_EXPORT_FOR_TEST(rocev2_icrc_absent);
 
 /**
+ * rocev2_icrc_check_from() - Is the ICRC right, given its state after the BTH?
+ * @crc: that state
+ * @skb: any layout; neither changed nor linearised
+ * @off: of the segment's BTH, from skb->data
+ * @len: of the segment in bytes, BTH through ICRC
+ *
+ * Context: Any. Return: as rocev2_icrc_check().
+ */
+bool rocev2_icrc_check_from(u32 crc, const struct sk_buff *skb, u32 off,
+			    u32 len)
+{
+	struct icrc_walk w = { .crc = crc };
+	const u8 *data;
+	__le32 found;
+	u32 n;
+
+	if (len < ROCEV2_BTH_BYTES + sizeof(found) || off > skb->len ||
+	    len > skb->len - off)
+		return false;
+	off += ROCEV2_BTH_BYTES;
+	len -= ROCEV2_BTH_BYTES;
+	n = len;
+	data = rocev2_skb_at(skb, off, &n);
+	if (data && n == len) {
+		len -= sizeof(found);
+		return rocev2_icrc_finish(rocev2_icrc_update(crc, data, len)) ==
+		       get_unaligned((const __le32 *)(data + len));
+	}
+	if (skb_copy_bits(skb, off + len - sizeof(found), &found,
+			  sizeof(found)))
+		return false;
+	w.off = off;
+	w.left = len - sizeof(found);
+	if (w.left && (!icrc_walk_skb(&w, skb, 0) || w.left))
+		return false;
+	return rocev2_icrc_finish(w.crc) == found;
+}
+
+ROCEV2_EXPORT_FOR_TEST(rocev2_icrc_check_from);
+
+/**
  * rocev2_icrc_check() - Is the ICRC of a segment right?
  * @t: masked headers of the skb's flow
  * @skb: any layout; neither changed nor linearised
@@ -103,36 +144,18 @@ ROCEV2_EXPORT_FOR_TEST(rocev2_icrc_absent);
 bool rocev2_icrc_check(const struct rocev2_icrc_tmpl *t,
 		       const struct sk_buff *skb, u32 off, u32 len, u16 id)
 {
-	struct icrc_walk w;
-	u8 bth[ROCEV2_BTH_BYTES];
-	const u8 *head;
-	__le32 found;
-	u32 n = len;
+	u8 buf[ROCEV2_BTH_BYTES];
+	const u8 *bth;
 
-	if (len < sizeof(bth) + sizeof(found) || len > U16_MAX ||
-	    off > skb->len || len > skb->len - off)
+	if (len > U16_MAX || off > skb->len || len > skb->len - off)
 		return false;
-	head = rocev2_skb_at(skb, off, &n);
-	if (head && n == len) {
-		len -= sizeof(found);
-		w.crc = rocev2_icrc_start(t, n, id);
-		w.crc = rocev2_icrc_hdr(w.crc, head, len);
-		return rocev2_icrc_finish(w.crc) ==
-		       get_unaligned((const __le32 *)(head + len));
-	}
-	head = skb_header_pointer(skb, off, sizeof(bth), bth);
-	if (!head ||
-	    skb_copy_bits(skb, off + len - sizeof(found), &found,
-			  sizeof(found)))
+	bth = rocev2_skb_header(skb, off, sizeof(buf), buf);
+	if (!bth)
 		return false;
-
-	w.crc = rocev2_icrc_start(t, len, id);
-	w.crc = rocev2_icrc_hdr(w.crc, head, sizeof(bth));
-	w.off = off + sizeof(bth);
-	w.left = len - sizeof(bth) - sizeof(found);
-	if (w.left && (!icrc_walk_skb(&w, skb, 0) || w.left))
-		return false;
-	return rocev2_icrc_finish(w.crc) == found;
+	return rocev2_icrc_check_from(rocev2_icrc_hdr(rocev2_icrc_start(t, len,
+									id),
+						      bth, sizeof(buf)),
+				      skb, off, len);
 }
 
 ROCEV2_EXPORT_FOR_TEST(rocev2_icrc_check);

@@ -6,6 +6,7 @@
 #include <linux/module.h>
 #include <linux/rcupdate.h>
 #include "device.h"
+#include "icrc.h"
 #include "net.h"
 #include "odp.h"
 #include "sched.h"
@@ -31,6 +32,7 @@ static const struct {
 } main_steps[] = {
 	{ main_wq_init,		main_wq_exit },
 	{ rocev2_compat_crc_init, rocev2_compat_crc_exit },
+	{ rocev2_icrc_run_init,	rocev2_icrc_run_exit },
 	{ rocev2_burst_init_pages, rocev2_burst_exit },
 	{ rocev2_odp_init,	rocev2_odp_exit },
 	{ rocev2_device_wq_init, rocev2_device_wq_exit },

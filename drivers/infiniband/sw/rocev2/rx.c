@@ -376,6 +376,37 @@ static bool rx_dispatch_run(struct rx_ctx *c, const struct rocev2_run *run)
 	return true;
 }
 
+/* What rx_run_icrc_ok() starts from: the segment before @i, with its ID */
+static void rx_run_icrc(const struct rx_ctx *c, struct rocev2_icrc_run *run,
+			u32 i)
+{
+	const struct rocev2_bth *bth;
+	struct rocev2_bth buf;
+
+	/* it was there when it was parsed */
+	bth = rocev2_skb_header(c->rx.skb, c->pkt.off, sizeof(buf), &buf);
+	if (!c->local && bth)
+		rocev2_icrc_run_start(run, &c->tmpl, c->pkt.len,
+				      c->flow.ip_id + i - 1, bth);
+}
+
+/* As rx_icrc_ok(), for c->pkt, segment @i of the run */
+static bool rx_run_icrc_ok(const struct rx_ctx *c,
+			   const struct rocev2_icrc_run *run, u32 i)
+{
+	u32 psn = c->pkt.psn;
+
+	if (c->pkt.ackreq)
+		psn |= ROCEV2_BTH_ACKREQ;
+	/* reserved bits that are set are for rx_icrc_ok() */
+	if (!c->local &&
+	    rocev2_icrc_check_from(rocev2_icrc_run_at(run, c->flow.ip_id + i,
+						      psn),
+				   c->rx.skb, c->pkt.off, c->pkt.len))
+		return true;
+	return rx_icrc_ok(c, &c->pkt, i);
+}
+
 /*
  * Behind a segment from the middle of a message, take those that follow in it
  * at once, to one that asks for an answer. @off and @i: of the next segment.
@@ -386,12 +417,14 @@ static u32 rx_run(struct rx_ctx *c, u32 off, u32 i)
 	u32 len = c->flow.seg_len;
 	struct rocev2_run run = { .pkt = c->pkt, .stride = len };
 	const struct rocev2_pkt before = c->pkt;
+	struct rocev2_icrc_run icrc;
 
 	if (INET_ECN_is_ce(c->flow.tclass))
 		return 0;
+	rx_run_icrc(c, &icrc, i);
 	while (!run.ackreq && off + len <= c->flow.len &&
 	       rx_is_next(c, c->flow.bth_off + off, len) &&
-	       rx_icrc_ok(c, &c->pkt, i + run.n)) {
+	       rx_run_icrc_ok(c, &icrc, i + run.n)) {
 		run.ackreq = c->pkt.ackreq;
 		run.n++;
 		off += len;

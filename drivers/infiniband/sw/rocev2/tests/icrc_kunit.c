@@ -6,6 +6,7 @@
 #include <kunit/test.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
+#include <linux/prandom.h>
 #include <linux/skbuff.h>
 #include <linux/udp.h>
 #include "../hdr.h"
@@ -439,6 +440,48 @@ static void icrc_generate(struct kunit *test)
 	}
 }
 
+/* Any other packet of a run against the sum of all of its headers */
+static void icrc_run(struct kunit *test)
+{
+	struct iphdr iph = { .version = 4, .ihl = 5, .protocol = 17,
+			     .frag_off = htons(IP_DF), .ttl = 64,
+			     .saddr = htonl(0x0a090001),
+			     .daddr = htonl(0x0a090002) };
+	struct udphdr uh = { .source = htons(0xc123), .dest = htons(4791) };
+	struct ipv6hdr ip6h = { .version = 6, .nexthdr = 17, .hop_limit = 64 };
+	struct rocev2_bth bth = { .opcode = 7, .flags = ROCEV2_BTH_MIGREQ,
+				  .pkey = htons(0xffff),
+				  .dqpn = htonl(0x123456) };
+	struct rocev2_icrc_tmpl t[2];
+	struct rocev2_icrc_run run;
+	struct rnd_state rnd;
+	u32 i;
+
+	rocev2_icrc_tmpl_v4(&t[0], &iph, &uh);
+	rocev2_icrc_tmpl_v6(&t[1], &ip6h, &uh);
+	prandom_seed_state(&rnd, 17);
+	for (i = 0; i < 4000; i++) {
+		u16 id = prandom_u32_state(&rnd);
+		u32 psn = prandom_u32_state(&rnd) & 0x80ffffff;
+		u32 want;
+
+		if (i % 40 < 2) {
+			bth.psn = htonl(psn);
+			rocev2_icrc_run_start(&run, &t[i % 2], 4112, id, &bth);
+			continue;
+		}
+		/* the next ones, across a wrap, and any */
+		if (i % 3) {
+			id = run.id + i % 40;
+			psn = (run.psn + i % 40) & 0x80ffffff;
+		}
+		bth.psn = htonl(psn);
+		want = rocev2_icrc_hdr(rocev2_icrc_start(&t[run.v6], 4112, id),
+				       &bth, sizeof(bth));
+		KUNIT_EXPECT_EQ(test, rocev2_icrc_run_at(&run, id, psn), want);
+	}
+}
+
 static struct kunit_case icrc_cases[] = {
 	KUNIT_CASE(icrc_good),
 	KUNIT_CASE(icrc_every_bit),
@@ -448,6 +491,7 @@ static struct kunit_case icrc_cases[] = {
 	KUNIT_CASE(icrc_gso),
 	KUNIT_CASE(icrc_outside),
 	KUNIT_CASE(icrc_generate),
+	KUNIT_CASE(icrc_run),
 	{}
 };
 
