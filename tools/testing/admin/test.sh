@@ -126,7 +126,10 @@ import sys, time
 from pyverbs.device import Context
 from pyverbs.pd import PD
 from pyverbs.srq import SRQ, SrqAttr, SrqInitAttr
-srq = SRQ(PD(Context(name=sys.argv[1])), SrqInitAttr(SrqAttr()))
+# each is closed with the last name it has
+ctx = Context(name=sys.argv[1])
+pd = PD(ctx)
+srq = SRQ(pd, SrqInitAttr(SrqAttr()))
 time.sleep(90)'
 
 resources() {
