@@ -363,6 +363,7 @@ static bool route_pause(struct rocev2_dev *dev, const struct rocev2_pfc *ask)
 	struct net_device *ndev;
 	struct sk_buff *skb;
 	bool sent = false;
+	int err;
 
 	rcu_read_lock();
 	ndev = rcu_dereference(dev->ndev);
@@ -383,7 +384,9 @@ static bool route_pause(struct rocev2_dev *dev, const struct rocev2_pfc *ask)
 	skb->protocol = htons(ETH_P_PAUSE);
 	skb->priority = TC_PRIO_CONTROL;
 	route_one_queue(skb);
-	sent = !net_xmit_eval(dev_queue_xmit(skb));
+	/* the macro looks at it twice */
+	err = dev_queue_xmit(skb);
+	sent = !net_xmit_eval(err);
 	if (sent)
 		rocev2_stats_inc(dev, ROCEV2_CNT_TX_PAUSE_CTRL_PHY);
 out:
