@@ -187,6 +187,9 @@ depth=1,qps=$IDLE_PAIRS,start=900s,stop=901s" "$(server_ip L)" \
 		events=$(traced sleep "$IDLE_TIME")
 		echo "# idle: $seen events under load, $events in $IDLE_TIME s" \
 			"of $n QPs"
+		echo "# idle: $(grep -c '\[rocev2\].* user' /proc/vmallocinfo)" \
+			"rings; $(grep -E 'Slab|Vmalloc.sed|Percpu|PageT' \
+				/proc/meminfo | tr -s '\n ' ' ')"
 		figure L rocev2 idle-events "$rep" "$events"
 		figure L rocev2 idle-memory "$rep" $(((after - before) / n))
 	else
