@@ -26,11 +26,13 @@ def bound(mtu, gbps, delay_ns):
     the cable. Meanwhile the sender goes on: what it began to send from a
     cable's time before XOFF until PFC is there still comes. The most bytes in
     such a window: full frames, one that fills the rest, and a full one begun
-    at the last moment.
+    at the last moment. The fabric's events are at whole nanoseconds: that of
+    the frame that crosses may be one late, and PFC's is rounded up.
     """
     frame = mtu + FRAME_EXTRA
     wire = frame + WIRE_EXTRA
-    window = wire + PFC_WIRE + math.ceil(2 * delay_ns * gbps / 8)
+    time = 2 * delay_ns + 1 + math.ceil((wire + PFC_WIRE) * 8 / gbps)
+    window = math.ceil(time * gbps / 8) - 1
     whole, rest = divmod(window, wire)
     return (2 + whole) * frame + max(0, rest - WIRE_EXTRA)
 

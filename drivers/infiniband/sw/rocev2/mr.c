@@ -7,8 +7,8 @@
  * the index away, waits for the references and only then unpins.
  *
  * Not here: who asks with which key, and what a refusal means on the wire;
- * the memory itself (mr_copy.c), fast registration (mr_fast.c), changes of a registration (mr_rereg.c),
- * dma-bufs (mr_dmabuf.c) and windows (mw.c).
+ * the memory itself (mr_copy.c), fast registration (mr_fast.c), changes of a
+ * registration (mr_rereg.c), dma-bufs (mr_dmabuf.c) and windows (mw.c).
  */
 #include <linux/atomic.h>
 #include <linux/log2.h>

@@ -167,8 +167,8 @@ static bool resp_take_rwqe(struct resp_ctx *c)
 /**
  * rocev2_resp_scatter() - place payload in the receive under way
  * @qp: QP; resp.lock held
- * @skb: packet
- * @skb_off: first byte in @skb
+ * @rx: the packet's skb
+ * @skb_off: first byte in it
  * @off: where in the receive buffers
  * @len: bytes; they fit
  *
