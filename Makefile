@@ -7,7 +7,7 @@ KVER ?= $(shell uname -r)
 KDIR ?= /lib/modules/$(KVER)/build
 VERSION := $(shell sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' dkms.conf)
 
-PARTS := kunit verbs interop stress tools kernels functional admin placement \
+PARTS := kunit verbs interop stress tools kernels functional admin placement wire \
 	firewall inject loss life field pfc ecn san kverbs odp failslab \
 	kunit-uml uml fabric rocebench
 
@@ -43,7 +43,7 @@ check:
 	@tools/check/check.sh
 
 ## all tests; or test-PART with PART one of: kunit verbs interop stress
-## tools kernels functional admin placement firewall inject loss life field
+## tools kernels functional admin placement wire firewall inject loss life field
 ## pfc ecn san kverbs odp failslab kunit-uml uml fabric rocebench
 test: deps
 	@tools/testing/run.sh all

@@ -5,8 +5,8 @@
 # total. Results end in out/test.json or out/test-PART.json.
 #
 #	run.sh all | kunit | verbs | interop | stress | tools | kernels |
-#		functional | admin | placement | firewall | inject | loss |
-#		life | field | san | kverbs | odp | failslab | pfc | ecn |
+#		functional | admin | placement | wire | firewall | inject |
+#		loss | life | field | san | kverbs | odp | failslab | pfc | ecn |
 #		kunit-uml | uml | fabric | rocebench
 #
 # FULL=1 runs the long forms. SEED=N repeats a hostile run. UML_KERNELS: those
@@ -273,7 +273,7 @@ all() {
 	san san73 3000 kunit functional placement odp \
 		"${more[@]}" >"out/run/$TARGET-san73.out" 2>&1 &
 	VERBS_ROUNDS=${VERBS_ROUNDS:-$([[ $FULL == 1 ]] || echo 1)} \
-		stock stock 2700 placement verbs functional firewall inject \
+		stock stock 2700 placement wire verbs functional firewall inject \
 		loss stress odp rocebench "${rest[@]}"
 	stock life 2400 life field
 	interop
@@ -307,8 +307,8 @@ one() {
 			failslab inject stress life field pfc verbs
 		;;
 	verbs) verbs ;;
-	functional | admin | placement | firewall | inject | loss | stress | \
-		life | field | odp | rocebench)
+	functional | admin | placement | wire | firewall | inject | loss | \
+		stress | life | field | odp | rocebench)
 		build stock
 		make -s tools >&2
 		stock "$PART" 900 "$PART"

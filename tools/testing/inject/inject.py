@@ -118,6 +118,9 @@ def bad_icrc(lab):
                       xor=[(off, 1 << off % 8)])
         lab.wire.send(pkt)
         sent += 1
+    # what stands for one that was left out counts on the loopback device only
+    lab.wire.send(t.write(20, 0, b"abcdefg", icrc=bytes(4)))
+    sent += 1
     need(lab.marker(t, 20) == [], "something was answered")
     need(t.untouched(), "memory was written")
     after = counters(lab.args.dev)

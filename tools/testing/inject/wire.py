@@ -79,6 +79,7 @@ class Packet:
         self.xor = kw.get("xor", [])        # (offset from BTH, mask)
         self.cut = kw.get("cut", None)      # bytes kept of the UDP payload
         self.fix_icrc = kw.get("fix_icrc", True)
+        self.icrc = kw.get("icrc")
 
     def bth(self):
         """Base transport header."""
@@ -123,6 +124,8 @@ class Packet:
         if not self.fix_icrc:
             for off, mask in self.xor:
                 packet[h + off] ^= mask
+        if self.icrc is not None:
+            packet[-4:] = self.icrc
         if self.udp_csum or self.dst.version == 6:
             self.fill_udp_csum(packet, h)
         return bytes(packet)
