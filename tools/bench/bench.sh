@@ -8,6 +8,9 @@
 #	cost-stock cost-bench73		instructions per operation, QEMU
 #	native-uml61 native-uml73	real speed, User-Mode Linux
 #
+#	bench.sh parts-KERNEL		of one case of CASES, PATHS and STACKS:
+#					what its instructions are for
+#
 # REPEATS=N, CASES="...", STACKS="...", PATHS="L V" measure less; goals that
 # need what was left out then count neither way.
 
@@ -53,11 +56,26 @@ measure() {
 	[[ ! -s $figures ]] || cp "$figures" "out/bench/$how-$kernel.tsv"
 }
 
+parts() {
+	local kernel=$1 host=out/run/bench-parts/host0
+	tools/lab/build.sh "$kernel" >out/bench/build.log 2>&1 ||
+		die "the modules do not build for $kernel"
+	tools/lab/guest.sh run --icount 1 --timeout 3000 --kernel "$kernel" \
+		--label bench-parts --env "CASES=${CASES:-write64k}" \
+		--env "PATHS=${PATHS:-L}" --env "STACKS=${STACKS:-rocev2}" \
+		-- bash tools/bench/guest.sh parts
+	python3 tools/bench/parts.py "$host/samples.txt" "$host/symbols.txt"
+}
+
 main() {
 	local what
 	local -a part=()
 	mkdir -p out/bench
 	make -s -C tools/rocebench
+	if [[ ${1:-} == parts-* ]]; then
+		parts "${1#parts-}"
+		return
+	fi
 	[[ $# -gt 0 ]] || set -- "${ALL[@]}"
 	[[ -z ${CASES:-}${STACKS:-}${PATHS:-} ]] || part=(--part)
 	rm -f out/bench/*.tsv

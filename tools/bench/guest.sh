@@ -12,6 +12,7 @@
 #
 #	guest.sh cost	time is instructions: per operation, from two lengths
 #	guest.sh native	MB/s, or microseconds per round
+#	guest.sh parts	what the instructions of one case are for
 #
 # Paths: L, both ends on one address; V, namespaces A and B over a veth pair.
 # Cases that are not just a rate of rocebench's are in scenes.sh.
@@ -60,6 +61,7 @@ declare -A CASE_ARGS=(
 	[write64k-single]="-o write -s 65536"
 	[write64k-cc]="-o write -s 65536"
 	[write64k-nocc]="-o write -s 65536"
+	[write64k-icrc]="-o write -s 65536"
 	[ping64]="-P -s 64"
 	[send64-list]="-o send -s 64 -q 128 -l 16"
 	[qps1]="-o write -s 4096 -q 1000 -w 1000"
@@ -74,6 +76,7 @@ declare -A CASE_COUNTS=(
 	[write64k-single]="100,300"
 	[write64k-cc]="200,600"
 	[write64k-nocc]="200,600"
+	[write64k-icrc]="200,600"
 	[ping64]="500,1500"
 	[send64-list]="2048,6144"
 	[qps1]="20000,60000"
@@ -86,7 +89,7 @@ declare -A CASES_AT=(
 )
 # Instructions alone tell these apart, or guest time that the host cannot touch
 declare -A COST_AT=(
-	[L]="send64k-perftest idle-events idle-memory"
+	[L]="write64k-icrc send64k-perftest idle-events idle-memory"
 	[V]="write64k-cc write64k-nocc share-tcp share-ping busy-ping"
 )
 
@@ -99,7 +102,7 @@ cases() {
 		case $2/$name in
 		rocev2/* | tcp/send64k | tcp/ping64 | iperf3/*) ;;
 		tcp/* | siw/*mtu1024 | siw/qps* | siw/*-perftest) continue ;;
-		*/*single | */*cc | */idle-* | */share-* | */busy-*) continue ;;
+		*/*single | */*cc | */*icrc | */idle-* | */share-* | */busy-*) continue ;;
 		esac
 		if [[ -z $CASES || " $CASES " == *" $name "* ]]; then
 			echo "$name"
@@ -204,8 +207,33 @@ measure() {
 		rate "$@" && figure "$path" "$stack" "$name" "$rep" "$RATE"
 		congestion_control default
 		;;
+	*-icrc)
+		echo 1 >/sys/class/infiniband/rl/ports/1/wire/local_icrc
+		rate "$@" && figure "$path" "$stack" "$name" "$rep" "$RATE"
+		echo 0 >/sys/class/infiniband/rl/ports/1/wire/local_icrc
+		;;
 	*) rate "$@" && figure "$path" "$stack" "$name" "$rep" "$RATE" ;;
 	esac
+}
+
+# Where the instructions of the one case there is go: samples by function
+parts() {
+	local path=${PATHS%% *} name=${CASES%% *} stack=${STACKS%% *}
+	stack_up "$path" "$stack" || return
+	start_server "$path" 18525 "$ROCEBENCH" --quiet || return
+	# a prime, so that samples do not keep step with what is sampled
+	# shellcheck disable=SC2086 # arguments are words
+	in_client "$path" timeout -k 5 "$LIMIT" perf record -q -a -e cpu-clock \
+		-c 9973 -o /run/perf.data -- "$ROCEBENCH" --quiet \
+		--no-latency --seed 1 ${CASE_ARGS[$name]} \
+		-n "$((${CASE_COUNTS[$name]#*,} * 10))" \
+		"$(server_ip "$path")" || return
+	perf report -i /run/perf.data --stdio -g none --sort sym -n \
+		>/lab/samples.txt 2>/dev/null
+	sed -n "s/.* \([^ ]*\)\t\[$(module_of "$stack")\]\$/\1/p" /proc/kallsyms \
+		>/lab/symbols.txt
+	stop $SERVER
+	stack_down "$stack"
 }
 
 all_cases() { # PATH STACK REPEAT
@@ -278,6 +306,10 @@ main() {
 	plan
 	providers
 	net_up
+	if [[ $MODE == parts ]]; then
+		parts
+		return
+	fi
 	for ((rep = 1; rep <= REPEATS; rep++)); do
 		for path in $PATHS; do
 			for stack in $STACKS; do

@@ -38,6 +38,7 @@ TITLES = {
     "write64k-single": "WRITE 64 KiB, no bursts",
     "write64k-cc": "WRITE 64 KiB, DCQCN, PFC",
     "write64k-nocc": "WRITE 64 KiB, without",
+    "write64k-icrc": "WRITE 64 KiB, with the ICRC",
     "send64k-perftest": "SEND 64 KiB, ib_send_bw",
     "ping64": "ping-pong 64 B", "send64-list": "SEND 64 B, 16 a post",
     "qps1": "WRITE 4 KiB, 1 QP", "qps1000": "WRITE 4 KiB, 1000 QPs",

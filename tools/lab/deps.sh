@@ -20,7 +20,7 @@ PACKAGES=(
 	python3-scapy tshark tcpdump
 	# used by tests inside guests
 	iproute2 nftables iputils-ping ethtool strace procps util-linux bsdextrautils udev
-	nvme-cli fio iperf3 jq
+	nvme-cli fio iperf3 jq linux-perf
 	# figures of the fabric's experiments
 	gnuplot-nox
 	# checks
