@@ -80,10 +80,7 @@ def judge_one(name, run):
     parms = parms_of(flows, run.case.notes["kind"])
     point, mean = model.fixed_point(parms), stats.mean(queue_of(run))
     if point.pinned:
-        # "just under Kmax": within the band below, no more than a burst
-        # of every flow above
-        okay = (1 - BAND) * point.queue <= mean <= point.queue + \
-            flows * (PAYLOAD + model.ROCE_EXTRA)
+        okay = (1 - BAND) * point.queue <= mean <= parms.kmax
         text = f"{name}: queue pinned under Kmax"
     else:
         okay = abs(mean / point.queue - 1) <= BAND

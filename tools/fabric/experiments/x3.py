@@ -77,7 +77,7 @@ def judge_victim(runs):
         # trunk: a third of the receiver's 40 for two, so 6.7 each, and
         # the victim as much as each of them
         found.append(Verdict("victim, PFC: held to its neighbours' share, "
-                             "6.7", got, "Gb/s", got <= 10))
+                             "6.7", got, "Gb/s", 5 <= got <= 10))
     if "victim-dcqcn" in runs:
         got = shares(runs["victim-dcqcn"])["victim"]
         # 10 each for four into the receiver: 20 of the trunk are left
