@@ -445,6 +445,8 @@ static void pfc_auto(struct kunit *test)
 	struct rocev2_dev *dev = f->dev;
 
 	KUNIT_ASSERT_NOT_NULL(test, ndev);
+	/* registering it would */
+	spin_lock_init(&ndev->addr_list_lock);
 	pfc_fake_en = 0;
 	ndev->dcbnl_ops = &pfc_fake_dcb;
 	KUNIT_ASSERT_EQ(test, rocev2_pfc_setup(dev), 0);
