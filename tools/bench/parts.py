@@ -16,7 +16,7 @@ LINE = re.compile(r"\s*[\d.]+%\s+(\d+)\s+\[(.)\]\s+(\S+)")
 # In this order; the driver's own functions come first of all
 PARTS = (
     ("copies", r"^_*mem(cpy|move)|^copy_user|^_?copy_(from|to)"),
-    ("CRC", r"crc|fpu|shash"),
+    ("CRC", r"crc|fpu_|shash"),
     ("start of programs, page faults",
      r"clear_page|chacha|fault|_vma|mmap|unmap|pte|exec|elf|filp|dentry|inode|"
      r"folio|lru|rmap|shmem|mas_|mtree|p9|perf|get_user_pages|gup"),

@@ -30,16 +30,6 @@
 static DEFINE_PER_CPU(struct page_frag, burst_frag);
 
 /**
- * rocev2_burst_init_pages() - pages come when the first segment is built
- *
- * Return: 0.
- */
-int rocev2_burst_init_pages(void)
-{
-	return 0;
-}
-
-/**
  * rocev2_burst_exit() - give back the pages kept per CPU
  *
  * Context: module exit, nothing sends any more.

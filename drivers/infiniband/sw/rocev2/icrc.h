@@ -53,7 +53,6 @@ struct rocev2_icrc_run {
 };
 
 int rocev2_icrc_run_init(void);
-void rocev2_icrc_run_exit(void);
 void rocev2_icrc_run_start(struct rocev2_icrc_run *run,
 			   const struct rocev2_icrc_tmpl *t, u16 len, u16 id,
 			   const struct rocev2_bth *bth);

@@ -58,13 +58,6 @@ int rocev2_icrc_run_init(void)
 }
 
 /**
- * rocev2_icrc_run_exit() - undo rocev2_icrc_run_init()
- */
-void rocev2_icrc_run_exit(void)
-{
-}
-
-/**
  * rocev2_icrc_run_start() - sum the headers of one packet
  * @run: filled in
  * @t: masked headers of the flow

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * What mr.c shares with the other files that make and change regions:
- * mr_copy.c, mr_fast.c, mr_rereg.c, mr_dmabuf.c and mw.c. Everybody else needs mr.h.
+ * mr_copy.c, mr_fast.c, mr_rereg.c, mr_dmabuf.c and mw.c. Everybody else needs
+ * mr.h.
  */
 #ifndef ROCEV2_MR_IMPL_H
 #define ROCEV2_MR_IMPL_H

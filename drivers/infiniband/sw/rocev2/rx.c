@@ -396,15 +396,18 @@ static bool rx_run_icrc_ok(const struct rx_ctx *c,
 {
 	u32 psn = c->pkt.psn;
 
+	if (c->local)
+		return rx_icrc_ok(c, &c->pkt, i);
 	if (c->pkt.ackreq)
 		psn |= ROCEV2_BTH_ACKREQ;
-	/* reserved bits that are set are for rx_icrc_ok() */
-	if (!c->local &&
-	    rocev2_icrc_check_from(rocev2_icrc_run_at(run, c->flow.ip_id + i,
+	if (rocev2_icrc_check_from(rocev2_icrc_run_at(run, c->flow.ip_id + i,
 						      psn),
 				   c->rx.skb, c->pkt.off, c->pkt.len))
 		return true;
-	return rx_icrc_ok(c, &c->pkt, i);
+	/* all had the same ID; or reserved bits are set, and the run ends */
+	return !c->flow.v6 &&
+	       rocev2_icrc_check(&c->tmpl, c->rx.skb, c->pkt.off, c->pkt.len,
+				 c->flow.ip_id);
 }
 
 /*
@@ -417,7 +420,7 @@ static u32 rx_run(struct rx_ctx *c, u32 off, u32 i)
 	u32 len = c->flow.seg_len;
 	struct rocev2_run run = { .pkt = c->pkt, .stride = len };
 	const struct rocev2_pkt before = c->pkt;
-	struct rocev2_icrc_run icrc;
+	struct rocev2_icrc_run icrc = {};
 
 	if (INET_ECN_is_ce(c->flow.tclass))
 		return 0;

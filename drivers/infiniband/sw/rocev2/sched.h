@@ -124,8 +124,7 @@ void rocev2_retry_rnr_over(struct rocev2_qp *qp);	/* runner */
 u64 rocev2_retry_rnr_ns(u8 code);
 u64 rocev2_retry_ack_ns(u8 code);		/* 0: never */
 u64 rocev2_retry_wait_ns(u8 code, u32 fruitless);
-/* burst.c: module entry and exit */
-int rocev2_burst_init_pages(void);
+/* burst.c: module exit */
 void rocev2_burst_exit(void);
 
 /* rx.c: a whole skb (possibly merged) from the hook, data at the IP header */
