@@ -10,7 +10,8 @@
 #		kunit-uml | uml | fabric | rocebench
 #
 # FULL=1 runs the long forms. SEED=N repeats a hostile run. UML_KERNELS: those
-# that the parts named uml use, else all.
+# that the parts named uml use, else all. SUBJECTS: those that the part named
+# san runs, else all.
 
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -303,8 +304,10 @@ one() {
 		;;
 	san)
 		build san73
-		san san73 2400 kunit admin placement functional kverbs odp \
-			failslab inject stress life field pfc verbs
+		local -a subjects=(kunit admin placement functional kverbs odp
+			failslab inject stress life field pfc verbs)
+		[[ -z ${SUBJECTS:-} ]] || read -ra subjects <<<"$SUBJECTS"
+		san san73 2400 "${subjects[@]}"
 		;;
 	verbs) verbs ;;
 	functional | admin | placement | wire | firewall | inject | loss | \
