@@ -5,7 +5,7 @@ traffic, actions at their times, and the CSV files.
 
 usage: guest.py CASE.json OUT
 
-Time 0 of a case is when sampling has been on for LEAD. All times in the files
+Time 0 of a case is when sampling has been on for lead(). All times in the files
 are after it. Nothing in them differs between two runs: no address, key, QP
 number or process.
 """
@@ -17,7 +17,8 @@ import subprocess
 import sys
 import time
 
-LEAD = 50_000_000       # ns, for connecting the flows
+LEAD = 50_000_000       # ns, for connecting the flows, at the least
+LEAD_HOST = 1_500_000   # of which a host that sends needs so much
 CONFIG = "/sys/kernel/config/roce_fabric"
 DEBUG = "/sys/kernel/debug/roce_fabric"
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
@@ -49,6 +50,11 @@ def switches():
                   if os.path.exists(f"{CONFIG}/{name}/live"))
 
 
+def lead(case):
+    """ns from the begin of sampling to time 0."""
+    return max(LEAD, LEAD_HOST * len({flow["src"] for flow in case["flows"]}))
+
+
 def set_up(case):
     subprocess.run([TOPOLOGY, "up", "-"], check=True, text=True,
                    input="\n".join(case["topology"]) + "\n",
@@ -59,7 +65,7 @@ def set_up(case):
             write(f"{port}/cc_params/algorithm", "none")
         for name, value in case["cc"].items():
             write(f"{port}/cc_params/{name}", value)
-    rows = int((case["seconds"] * 1e9 + 2 * LEAD) /
+    rows = int((case["seconds"] * 1e9 + 2 * lead(case)) /
                (case["sample_us"] * 1e3))
     for name in switches():
         ports = int(read(f"{CONFIG}/{name}/ports"))
@@ -137,6 +143,7 @@ def wait(procs, what):
 
 def keep_samples(case, out):
     """All switches in one file; times after time 0, the lead left out."""
+    zero = lead(case)
     wanted = case["ports"] and {tuple(pair) for pair in case["ports"]}
     with open(f"{out}/samples.csv", "w", encoding="ascii") as file:
         for name in switches():
@@ -145,11 +152,11 @@ def keep_samples(case, out):
                 file.write("switch," + lines[0] + "\n")
             for line in lines[1:]:
                 at, port, rest = line.split(",", 2)
-                if int(at) < LEAD or int(at) > LEAD + case["seconds"] * 1e9:
+                if not zero <= int(at) <= zero + case["seconds"] * 1e9:
                     continue
                 if wanted and (name, int(port)) not in wanted:
                     continue
-                file.write(f"{name},{int(at) - LEAD},{port},{rest}\n")
+                file.write(f"{name},{int(at) - zero},{port},{rest}\n")
     for kind in ("counters.csv", "state"):
         with open(f"{out}/{kind}", "w", encoding="ascii") as file:
             for name in switches():
@@ -192,17 +199,20 @@ def main():
     os.makedirs(out, exist_ok=True)
     set_up(case)
     servers = start_servers(case, out)
-    epoch = start_sampling(case) + LEAD
+    epoch = start_sampling(case) + lead(case)
     clients = start_clients(case, out, epoch)
     others = act(case, epoch)
     bad = wait(clients, "client") + wait(servers, "server")
     wait(others, "action")
+    if bad:
+        print("\n".join(bad))
+        return 1
     time.sleep(.001)
     keep_samples(case, out)
     keep_flows(case, out)
     keep_counters(out)
-    print("\n".join(bad) if bad else "case done")
-    return 1 if bad else 0
+    print("case done")
+    return 0
 
 
 if __name__ == "__main__":

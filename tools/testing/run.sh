@@ -130,8 +130,13 @@ san() {
 		-- bash tools/testing/batch.sh "$@"
 }
 
+# interop KERNEL: with the rdma_rxe that is in this one.
 interop() {
-	boot interop stock 1500 --hosts 2 -- bash tools/testing/interop/test.sh
+	local -a slow=()
+	[[ $1 != san* ]] ||
+		slow=(--mem 3G --env TAP_LIMIT_SET=180 --env RT_LIMIT=1200)
+	boot "interop-$1" "$1" 2400 --hosts 2 "${slow[@]}" -- \
+		bash tools/testing/interop/test.sh
 }
 
 # newer_rdma: the root with Debian 13's rdma-core, for the verbs tests.
@@ -277,12 +282,13 @@ all() {
 		stock stock 2700 placement wire verbs functional firewall inject \
 		loss stress odp rocebench "${rest[@]}"
 	stock life 2400 life field
-	interop
+	interop stock
 	pfc
 	fabric
 	step "waiting for the sanitizers"
 	wait
 	cat "out/run/$TARGET-san73.out"
+	interop san73
 	tally stock san73
 }
 
@@ -300,7 +306,9 @@ one() {
 		;;
 	interop)
 		build stock
-		interop
+		build san73
+		interop stock
+		interop san73
 		;;
 	san)
 		build san73

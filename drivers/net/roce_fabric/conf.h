@@ -9,7 +9,7 @@
 #include <linux/types.h>
 #include "sched.h"
 
-#define FABRIC_PORTS_MAX	64u
+#define FABRIC_PORTS_MAX	128u
 #define FABRIC_DSCPS		64u
 #define FABRIC_RATE_MAX		1600000u	/* Mb/s */
 #define FABRIC_SAMPLE_MIN	1000u		/* ns */
@@ -34,6 +34,7 @@ struct fabric_conf_prio {
 	u32 ecn_kmin;		/* bytes */
 	u32 ecn_kmax;		/* bytes */
 	u32 ecn_pmax;		/* ppm */
+	u32 ecn_even;		/* bool: evenly spaced, else by chance */
 	u32 weight;		/* 0: strict */
 };
 

@@ -71,6 +71,7 @@ CFG_PRIO_NUMBER(ecn, ecn, false, 0, 1);
 CFG_PRIO_NUMBER(ecn_kmin_bytes, ecn_kmin, false, 0, FABRIC_BYTES_MAX);
 CFG_PRIO_NUMBER(ecn_kmax_bytes, ecn_kmax, false, 0, FABRIC_BYTES_MAX);
 CFG_PRIO_NUMBER(ecn_pmax_ppm, ecn_pmax, false, 0, FABRIC_ECN_PMAX);
+CFG_PRIO_NUMBER(ecn_even, ecn_even, false, 0, 1);
 CFG_PRIO_NUMBER(weight, weight, false, 0, FABRIC_WEIGHT_MAX);
 
 static ssize_t prio_xoff_mode_show(struct config_item *item, char *page)
@@ -104,6 +105,7 @@ static struct configfs_attribute *prio_attrs[] = {
 	&prio_attr_ecn_kmin_bytes,
 	&prio_attr_ecn_kmax_bytes,
 	&prio_attr_ecn_pmax_ppm,
+	&prio_attr_ecn_even,
 	&prio_attr_weight,
 	NULL
 };

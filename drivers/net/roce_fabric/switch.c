@@ -63,6 +63,19 @@ static bool switch_set_ce(struct sk_buff *skb)
 	return false;
 }
 
+/* A flow that is to be marked evenly has a port to itself on its way in. */
+static bool switch_chosen(struct fabric_port *port, const struct fabric_cb *cb,
+			  u32 qlen)
+{
+	struct fabric_switch *sw = port->sw;
+	const struct fabric_ecn_parms *ecn = &port->out[cb->prio].ecn;
+
+	if (ecn->even)
+		return fabric_ecn_mark_even(ecn, qlen, &sw->port[cb->in_port]
+						.in[cb->prio].mark_due);
+	return fabric_ecn_mark(ecn, qlen, prandom_u32_state(&sw->random));
+}
+
 /* The queue is looked at without the packet itself */
 static void switch_mark(struct fabric_port *port, struct sk_buff *skb,
 			u32 qlen, u64 now)
@@ -72,8 +85,7 @@ static void switch_mark(struct fabric_port *port, struct sk_buff *skb,
 
 	if (!out->ecn.enabled || qlen <= out->ecn.kmin)
 		return;
-	if (!fabric_ecn_mark(&out->ecn, qlen,
-			     prandom_u32_state(&port->sw->random)))
+	if (!switch_chosen(port, FABRIC_CB(skb), qlen))
 		return;
 	if (!switch_set_ce(skb)) {
 		out->unmarked++;

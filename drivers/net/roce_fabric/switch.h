@@ -34,6 +34,7 @@ struct fabric_in {
 	u64 packets;
 	u64 bytes;
 	u64 drops[FABRIC_DROP_NR];
+	u64 mark_due;		/* fabric_ecn_mark_even() */
 	u32 shared_peak;	/* bytes */
 	u32 hdrm_peak;
 };

@@ -5,6 +5,7 @@
  * NIC. Not here: the settings' files (configfs.c) and the packets (switch.c).
  */
 #include <linux/etherdevice.h>
+#include <linux/hash.h>
 #include <linux/math64.h>
 #include <linux/mm.h>
 #include <linux/overflow.h>
@@ -138,6 +139,7 @@ static void life_apply_port(struct fabric_port *port,
 		port->out[i].ecn.kmin = c->ecn_kmin;
 		port->out[i].ecn.kmax = c->ecn_kmax;
 		port->out[i].ecn.pmax = c->ecn_pmax;
+		port->out[i].ecn.even = c->ecn_even;
 		weight[i] = c->weight;
 	}
 	fabric_sched_weights(&port->dir.sched_parms, weight,
@@ -195,9 +197,13 @@ static struct fabric_switch *life_alloc(const char *name, u8 id,
 	fabric_event_init(&sw->settle_ev, life_settle_event);
 	for (i = 0; i < sw->ports; i++) {
 		struct fabric_port *port = &sw->port[i];
+		int prio;
 
 		port->sw = sw;
 		port->id = i;
+		/* not all their first marks at once */
+		for (prio = 0; prio < FABRIC_PRIOS; prio++)
+			port->in[prio].mark_due = hash_32(i + 1, 32);
 		fabric_dir_init(&port->dir, &fabric_switch_dir_ops);
 		port->dir.sw = id;
 		port->dir.port = i;

@@ -533,7 +533,7 @@ trunks() {
 refusals() {
 	part "refusals"
 	mkdir $CFG/sw1
-	refused "too many ports" "Invalid argument" write sw1/ports 65
+	refused "too many ports" "Invalid argument" write sw1/ports 129
 	write sw1/ports 0
 	refused "a switch without ports" "out of range" write sw1/live 1
 	write sw1/ports 4

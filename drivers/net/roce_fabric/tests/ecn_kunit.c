@@ -57,8 +57,39 @@ static void ecn_edges(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fabric_ecn_prob(&parms, U32_MAX), 0ULL);
 }
 
+/* Of n packets n * p, to the one, and as far apart as can be */
+static void ecn_even(struct kunit *test)
+{
+	/* queue and packets from one mark to the next: 1 %, 0.5 %, all, none */
+	static const struct { u32 q; u32 apart; } rows[] = {
+		{ 200000, 100 }, { 102500, 200 }, { 200001, 1 }, { 5000, 0 },
+	};
+	u32 i, n, last, marks;
+	u64 due;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		due = 0;
+		last = 0;
+		marks = 0;
+		for (n = 1; n <= 10000; n++) {
+			if (!fabric_ecn_mark_even(&ecn_paper, rows[i].q, &due))
+				continue;
+			/* 2^32 has no hundredth */
+			KUNIT_EXPECT_LE(test, n - last, rows[i].apart + 1);
+			KUNIT_EXPECT_GE(test, n - last + 1, rows[i].apart + 1);
+			last = n;
+			marks++;
+		}
+		n = rows[i].apart ? 10000 / rows[i].apart : 0;
+		KUNIT_EXPECT_LE(test, marks, n);
+		KUNIT_EXPECT_GE(test, marks + 1, n);
+		KUNIT_EXPECT_LT(test, due, FABRIC_ECN_ONE);
+	}
+}
+
 static struct kunit_case ecn_cases[] = {
 	KUNIT_CASE(ecn_fluid),
+	KUNIT_CASE(ecn_even),
 	KUNIT_CASE(ecn_edges),
 	{}
 };
