@@ -260,7 +260,7 @@ static void comp_rnr(struct rocev2_qp *qp, const struct rocev2_pkt *pkt,
 	rocev2_stats_qp_inc(qp, ROCEV2_CNT_RNR_NAK_RETRY_ERR);
 	if (sq->state != ROCEV2_REQ_READY)
 		return;
-	if (qp->rnr_retry != 7) {	/* 7: without end (IBA 9.7.5.2.8) */
+	if (qp->rnr_retry != ROCEV2_RNR_ENDLESS) {
 		if (!sq->rnr_left) {
 			rocev2_stats_qp_inc(qp,
 					    ROCEV2_CNT_REQ_RNR_RETRIES_EXCEEDED);

@@ -147,6 +147,7 @@ struct rocev2_sq {
 	bool cq_lost;			/* a completion did not fit its CQ */
 	u8 retry_left;
 	u8 rnr_left;
+	ktime_t rnr_since;		/* first RNR NAK for @una, 0: none */
 	u32 rd_atomic_out;		/* READs and atomics in flight */
 	u32 read_psns;			/* response PSNs those still take */
 	u32 since_ackreq;		/* packets since the last AckReq */

@@ -208,6 +208,7 @@ static void qp_modify_apply(struct rocev2_qp *qp, int mask,
 		qp->sq.retry_left = qp->retry_cnt;
 	if (mask & IB_QP_RNR_RETRY)
 		qp->sq.rnr_left = qp->rnr_retry;
+	qp->sq.rnr_since = 0;
 }
 
 /* A connected QP's flow: both ends compute the same port for ECMP (R57) */

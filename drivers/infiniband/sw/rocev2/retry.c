@@ -10,6 +10,9 @@
 #include "sched.h"
 #include "testing.h"
 
+/* A peer that has had no receive for long is asked ten times a second */
+#define RETRY_RNR_MOST_NS	(100ULL * NSEC_PER_MSEC)
+
 /* RNR timer codes (IBA table 45), in units of 10 us; code 0 is the longest */
 static const u16 retry_rnr_10us[32] = {
 	65535, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256,
@@ -31,6 +34,25 @@ u64 rocev2_retry_rnr_ns(u8 code)
 	return (u64)retry_rnr_10us[code & 31] * 10 * NSEC_PER_USEC;
 }
 ROCEV2_EXPORT_FOR_TEST(rocev2_retry_rnr_ns);
+
+/**
+ * rocev2_retry_rnr_wait_ns() - how long a message waits that found no receive
+ * @code: timer code of the RNR NAK
+ * @stalled: ns since its first RNR NAK, 0 for that one
+ *
+ * At least what the peer asks for (IBA 9.7.5.2.8). For tries without end that
+ * is not enough: many QPs with a short timer would use up both hosts. A wait
+ * grows to a quarter of what was waited already, which nobody notices behind
+ * it, and no further than to RETRY_RNR_MOST_NS.
+ *
+ * Context: any; pure. Return: ns.
+ */
+u64 rocev2_retry_rnr_wait_ns(u8 code, u64 stalled)
+{
+	return max(rocev2_retry_rnr_ns(code),
+		   min(stalled / 4, RETRY_RNR_MOST_NS));
+}
+ROCEV2_EXPORT_FOR_TEST(rocev2_retry_rnr_wait_ns);
 
 /**
  * rocev2_retry_ack_ns() - Local ACK Timeout (IBA 9.7.6.1.3)
@@ -108,6 +130,7 @@ void rocev2_retry_progress(struct rocev2_qp *qp)
 	lockdep_assert_held(&sq->lock);
 	sq->retry_left = qp->retry_cnt;
 	sq->rnr_left = qp->rnr_retry;
+	sq->rnr_since = 0;
 	sq->deadline = ktime_add_ns(ktime_get(),
 				    rocev2_retry_ack_ns(qp->timeout));
 }
@@ -117,13 +140,23 @@ void rocev2_retry_progress(struct rocev2_qp *qp)
  * @qp: RC QP in ROCEV2_REQ_WAIT_RNR
  * @code: timer code of the RNR NAK
  *
+ * A number of tries means as many times what the peer asks for.
+ *
  * Context: sq.lock held.
  */
 void rocev2_retry_arm_rnr(struct rocev2_qp *qp, u8 code)
 {
-	lockdep_assert_held(&qp->sq.lock);
-	hrtimer_start(&qp->sq.rnr_timer, ns_to_ktime(rocev2_retry_rnr_ns(code)),
-		      HRTIMER_MODE_REL_SOFT);
+	struct rocev2_sq *sq = &qp->sq;
+	ktime_t now = ktime_get();
+	u64 ns = rocev2_retry_rnr_ns(code);
+
+	lockdep_assert_held(&sq->lock);
+	if (!sq->rnr_since)
+		sq->rnr_since = now;
+	if (qp->rnr_retry == ROCEV2_RNR_ENDLESS)
+		ns = rocev2_retry_rnr_wait_ns(code,
+					      ktime_sub(now, sq->rnr_since));
+	hrtimer_start(&sq->rnr_timer, ns_to_ktime(ns), HRTIMER_MODE_REL_SOFT);
 }
 
 /**

@@ -114,6 +114,7 @@ void rocev2_comp_flush(struct rocev2_qp *qp);
 u8 rocev2_comp_credit_code(u32 n);
 
 /* retry.c */
+#define ROCEV2_RNR_ENDLESS	7	/* as an RNR retry count (IBA 9.7.5.2.8) */
 void rocev2_retry_init(struct rocev2_qp *qp);
 void rocev2_retry_arm(struct rocev2_qp *qp, bool first);	/* sq.lock held */
 void rocev2_retry_progress(struct rocev2_qp *qp);	/* sq.lock held */
@@ -122,6 +123,7 @@ void rocev2_retry_cancel(struct rocev2_qp *qp);		/* sleeps, no lock */
 void rocev2_retry_timeout(struct rocev2_qp *qp);	/* runner */
 void rocev2_retry_rnr_over(struct rocev2_qp *qp);	/* runner */
 u64 rocev2_retry_rnr_ns(u8 code);
+u64 rocev2_retry_rnr_wait_ns(u8 code, u64 stalled);
 u64 rocev2_retry_ack_ns(u8 code);		/* 0: never */
 u64 rocev2_retry_wait_ns(u8 code, u32 fruitless);
 /* burst.c: module exit */

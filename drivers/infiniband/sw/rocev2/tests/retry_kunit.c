@@ -23,6 +23,31 @@ static void retry_rnr_table(struct kunit *test)
 				retry_rnr_spec[i] * 10000ULL);
 }
 
+/*
+ * R03 of the field cases: with the shortest timer and no receive a QP does not
+ * try more than so often, never sooner than it is told to, and is not late by
+ * more than a quarter.
+ */
+static void retry_rnr_stall(struct kunit *test)
+{
+	u64 at = 0, wait;
+	u32 n;
+
+	KUNIT_EXPECT_EQ(test, rocev2_retry_rnr_wait_ns(1, 0), 10000ULL);
+	KUNIT_EXPECT_EQ(test, rocev2_retry_rnr_wait_ns(0, 0), 655360000ULL);
+	KUNIT_EXPECT_EQ(test, rocev2_retry_rnr_wait_ns(0, U64_MAX),
+			655360000ULL);
+	for (n = 0; at < 20ULL * NSEC_PER_SEC; n++) {
+		wait = rocev2_retry_rnr_wait_ns(1, at);
+		KUNIT_EXPECT_GE(test, wait, 10000ULL);
+		if (wait > 10000)
+			KUNIT_EXPECT_LE(test, wait, at / 4);
+		at += wait;
+	}
+	/* 4 of 10 us, 42 that grow by a quarter to 0.1 s, ten a second */
+	KUNIT_EXPECT_LE(test, n, 4 + 42 + 200U);
+}
+
 static void retry_ack_table(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, rocev2_retry_ack_ns(0), 0ULL);
@@ -98,6 +123,7 @@ static void retry_wait(struct kunit *test)
 
 static struct kunit_case retry_cases[] = {
 	KUNIT_CASE(retry_rnr_table),
+	KUNIT_CASE(retry_rnr_stall),
 	KUNIT_CASE(retry_ack_table),
 	KUNIT_CASE(retry_wait),
 	KUNIT_CASE(retry_credit_codes),
