@@ -101,9 +101,12 @@ boot() {
 	elif grep -q '^lab: .*\(complained\|time is up\|died\|no exit status\)' \
 		"$log"; then
 		result "$label: ended well, console clean" 0 bool false
-	else
+	elif grep -qs $'\tfalse$' "out/run/$label"-[01].tsv; then
 		# Some test failed, and says so itself.
 		result "$label: console clean" 1 bool true
+	else
+		# A script broke off, and what it had not come to is missing.
+		result "$label: ended well, console clean" 0 bool false
 	fi
 	step "$label took $((SECONDS - start)) s"
 	printf '%5d s  %s\n' $((SECONDS - start)) "$label" >>"$TIMES"
@@ -213,7 +216,9 @@ experiments() {
 	[[ $FULL == 0 ]] || form=(--again --full)
 	step "the fabric's experiments, in virtual time"
 	make -s tools >&2
-	TAP_RESULTS=$LOCAL tools/fabric/run.py "${form[@]}" || true
+	TAP_RESULTS=$LOCAL tools/fabric/run.py "${form[@]}" ||
+		grep -q $'^x[0-9]*: .*\tfalse$' "$LOCAL" ||
+		result "the experiments ended well" 0 bool false
 }
 
 # The switches, where time is exact.
@@ -243,7 +248,9 @@ tools_part() {
 	step "rocebench without RDMA"
 	rm -f "out/run/$TARGET-rocebench-0.tsv"
 	TAP_RESULTS=out/run/$TARGET-rocebench-0.tsv \
-		bash tools/testing/rocebench/host.sh || true
+		bash tools/testing/rocebench/host.sh ||
+		grep -qs $'\tfalse$' "out/run/$TARGET-rocebench-0.tsv" ||
+		result "rocebench without RDMA ended well" 0 bool false
 	for name in stats model fluid headroom; do
 		if "tools/fabric/$name.py" --self-test >"$log" 2>&1; then
 			result "fabric's $name: self-test" 1 bool true

@@ -42,7 +42,7 @@ RUNS = (
 )
 SHORT = ("n10-85us", "n10-4us-even")
 # of which the documentation shows that chance is why they are not met
-BY_CHANCE = ("n2-4us", "n10-4us", "n2-85us", "n64-85us", "n10-85us-cured")
+BY_CHANCE = ("n2-4us", "n10-4us", "n10-85us-cured")
 
 
 def parms(flows, delay_us, changed):

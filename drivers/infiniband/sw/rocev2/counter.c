@@ -50,6 +50,7 @@ int rocev2_counter_bind(struct rdma_counter *counter, struct ib_qp *ibqp)
 {
 	struct rocev2_dev *dev = to_rocev2_dev(ibqp->device);
 	struct rocev2_counter_set *c;
+	struct rocev2_qp *qp;
 
 	if (counter->id) {
 		c = xa_load(&dev->counter_xa, counter->id);
@@ -60,7 +61,11 @@ int rocev2_counter_bind(struct rdma_counter *counter, struct ib_qp *ibqp)
 		if (IS_ERR(c))
 			return PTR_ERR(c);
 	}
-	WRITE_ONCE(to_rocev2_qp(ibqp)->stats, c->stats);
+	qp = rocev2_qp_get_ib(ibqp);
+	if (!qp)
+		return -EINVAL;
+	WRITE_ONCE(qp->stats, c->stats);
+	rocev2_qp_put(qp);
 	ibqp->counter = counter;
 	return 0;
 }

@@ -320,9 +320,15 @@ ROCEV2_EXPORT_FOR_TEST(rocev2_cq_resize);
 int rocev2_cq_destroy(struct ib_cq *ibcq, struct ib_udata *udata)
 {
 	struct rocev2_cq *cq = to_rocev2_cq(ibcq);
+	struct rocev2_ring ring;
 
+	/* who shows the CQ looks at the ring under its lock (restrack.c) */
+	spin_lock_irq(&cq->lock);
+	ring = cq->ring;
+	cq->ring.buf = NULL;
+	spin_unlock_irq(&cq->lock);
 	if (cq->user)
-		rocev2_ring_release(&cq->ring, &cq->mmap);
+		rocev2_ring_release(&ring, &cq->mmap);
 	kvfree(cq->wc);
 	cq->wc = NULL;
 	atomic_dec(&cq->dev->cq_count);

@@ -147,6 +147,29 @@ bool rocev2_qp_tryget(struct rocev2_qp *qp)
 }
 
 /**
+ * rocev2_qp_get_ib() - the QP behind the core's object
+ * @ibqp: held by its restrack reference
+ *
+ * For what nothing keeps from running beside rocev2_qp_destroy(): cores before
+ * 7.3 take a QP out of the restrack table only when it is destroyed.
+ *
+ * Context: any. Return: the QP, referenced; NULL if it is being destroyed.
+ */
+struct rocev2_qp *rocev2_qp_get_ib(struct ib_qp *ibqp)
+{
+	struct rocev2_ib_qp *wrap = container_of(ibqp, struct rocev2_ib_qp,
+						 ibqp);
+	struct rocev2_qp *qp;
+
+	rcu_read_lock();
+	qp = READ_ONCE(wrap->qp);
+	if (qp && !rocev2_qp_tryget(qp))
+		qp = NULL;
+	rcu_read_unlock();
+	return qp;
+}
+
+/**
  * rocev2_qp_get() - find a QP by number
  * @qpn: 24 bits, of any device
  *
@@ -807,6 +830,8 @@ int rocev2_qp_destroy(struct ib_qp *ibqp, struct ib_udata *udata)
 	rocev2_qp_reset(qp);
 	mutex_unlock(&qp->mutex);
 
+	/* partner: rocev2_qp_get_ib(), whose reference is waited for below */
+	WRITE_ONCE(wrap->qp, NULL);
 	/* packets under way in softirq hold the rest, and not for long */
 	rocev2_qp_put(qp);
 	/* a queued turn is not waited for: it would find nothing to do */
@@ -820,7 +845,6 @@ int rocev2_qp_destroy(struct ib_qp *ibqp, struct ib_udata *udata)
 	rocev2_resp_free(qp);
 	qp_free_queues(qp);
 	mutex_destroy(&qp->mutex);
-	wrap->qp = NULL;
 	atomic_dec(&dev->qp_count);
 	kfree_rcu(qp, rcu);
 	return 0;
@@ -837,13 +861,16 @@ ROCEV2_EXPORT_FOR_TEST(rocev2_qp_destroy);
  *
  * Attributes come back as modify gave them, the state as it is.
  *
- * Context: sleeps. Return: 0.
+ * Context: sleeps. Return: 0, or -EAGAIN if it is being destroyed; a dump then
+ * goes on with the next.
  */
 int rocev2_qp_query(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		    struct ib_qp_init_attr *init)
 {
-	struct rocev2_qp *qp = to_rocev2_qp(ibqp);
+	struct rocev2_qp *qp = rocev2_qp_get_ib(ibqp);
 
+	if (!qp)
+		return -EAGAIN;
 	mutex_lock(&qp->mutex);
 	*attr = qp->attr;
 	rocev2_ah_query_av(qp->dev, &qp->av, &attr->ah_attr);
@@ -868,6 +895,7 @@ int rocev2_qp_query(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	init->qp_type = ibqp->qp_type;
 	init->create_flags = 0;
 	init->port_num = qp->port_num;
+	rocev2_qp_put(qp);
 	return 0;
 }
 

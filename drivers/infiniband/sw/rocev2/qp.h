@@ -361,6 +361,7 @@ static inline u32 rocev2_qp_packets(u32 len, u32 pmtu)
 
 /* qp.c: numbers (unique over all devices), references */
 struct rocev2_qp *rocev2_qp_get(u32 qpn);	/* RCU inside; NULL if none */
+struct rocev2_qp *rocev2_qp_get_ib(struct ib_qp *ibqp);
 bool rocev2_qp_tryget(struct rocev2_qp *qp);
 void rocev2_qp_put(struct rocev2_qp *qp);
 /* qp.c: the @n-th number that is tried under @key; pure */

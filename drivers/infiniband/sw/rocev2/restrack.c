@@ -21,6 +21,7 @@ struct restrack_qp {
 	u32 rd_atomic_out;
 	u32 retry_left;
 	u32 rnr_left;
+	u32 sport;
 	u32 rate_kbps;
 	u32 cc_rate_kbps;
 };
@@ -42,6 +43,7 @@ static void restrack_read_qp(struct rocev2_qp *qp, struct restrack_qp *r)
 	r->rnr_left = qp->sq.rnr_left;
 	spin_unlock_bh(&qp->sq.lock);
 
+	r->sport = qp->sport;
 	/* a QP that sends asks anew before each burst */
 	r->rate_kbps = div_u64(rocev2_pace_rate(qp), 1000);
 	r->cc_rate_kbps = div_u64(READ_ONCE(qp->pace.cc), 1000);
@@ -52,15 +54,18 @@ static void restrack_read_qp(struct rocev2_qp *qp, struct restrack_qp *r)
  * @msg: netlink message to add to
  * @ibqp: QP
  *
- * Context: sleeps. Return: 0 or -EMSGSIZE.
+ * Context: sleeps. Return: 0, -EMSGSIZE, or -EAGAIN if it is being destroyed.
  */
 int rocev2_restrack_fill_qp(struct sk_buff *msg, struct ib_qp *ibqp)
 {
-	struct rocev2_qp *qp = to_rocev2_qp(ibqp);
+	struct rocev2_qp *qp = rocev2_qp_get_ib(ibqp);
 	struct restrack_qp r;
 	struct nlattr *attr;
 
+	if (!qp)
+		return -EAGAIN;
 	restrack_read_qp(qp, &r);
+	rocev2_qp_put(qp);
 	attr = nla_nest_start(msg, RDMA_NLDEV_ATTR_DRIVER);
 	if (!attr)
 		return -EMSGSIZE;
@@ -73,7 +78,7 @@ int rocev2_restrack_fill_qp(struct sk_buff *msg, struct ib_qp *ibqp)
 	    rdma_nl_put_driver_u32(msg, "rd_atomic_out", r.rd_atomic_out) ||
 	    rdma_nl_put_driver_u32(msg, "retry_left", r.retry_left) ||
 	    rdma_nl_put_driver_u32(msg, "rnr_left", r.rnr_left) ||
-	    rdma_nl_put_driver_u32(msg, "udp_sport", qp->sport) ||
+	    rdma_nl_put_driver_u32(msg, "udp_sport", r.sport) ||
 	    rdma_nl_put_driver_u32(msg, "rate_kbps", r.rate_kbps) ||
 	    rdma_nl_put_driver_u32(msg, "cc_rate_kbps", r.cc_rate_kbps)) {
 		nla_nest_cancel(msg, attr);
@@ -88,22 +93,27 @@ int rocev2_restrack_fill_qp(struct sk_buff *msg, struct ib_qp *ibqp)
  * @msg: netlink message to add to
  * @ibcq: CQ
  *
- * Context: sleeps. Return: 0 or -EMSGSIZE.
+ * Context: sleeps. Return: 0, -EMSGSIZE, or -EAGAIN if it is being destroyed.
  */
 int rocev2_restrack_fill_cq(struct sk_buff *msg, struct ib_cq *ibcq)
 {
 	struct rocev2_cq *cq = to_rocev2_cq(ibcq);
 	struct nlattr *attr;
 	unsigned long flags;
-	bool overflowed;
-	u32 used;
+	bool overflowed, gone;
+	u32 used = 0;
 	u8 armed;
 
 	spin_lock_irqsave(&cq->lock, flags);
-	used = cq->user ? rocev2_ring_used(&cq->ring) : cq->tail - cq->head;
+	gone = cq->user && !cq->ring.buf;
+	if (!gone)
+		used = cq->user ? rocev2_ring_used(&cq->ring) :
+				  cq->tail - cq->head;
 	armed = cq->armed;
 	overflowed = cq->overflowed;
 	spin_unlock_irqrestore(&cq->lock, flags);
+	if (gone)
+		return -EAGAIN;
 
 	attr = nla_nest_start(msg, RDMA_NLDEV_ATTR_DRIVER);
 	if (!attr)
@@ -160,20 +170,25 @@ int rocev2_restrack_fill_mr(struct sk_buff *msg, struct ib_mr *ibmr)
  * @msg: netlink message to add to
  * @ibsrq: SRQ
  *
- * Context: sleeps. Return: 0 or -EMSGSIZE.
+ * Context: sleeps. Return: 0, -EMSGSIZE, or -EAGAIN if it is being destroyed.
  */
 int rocev2_restrack_fill_srq(struct sk_buff *msg, struct ib_srq *ibsrq)
 {
 	struct rocev2_srq *srq = to_rocev2_srq(ibsrq);
-	u32 posted, limit, max_wr;
+	u32 posted = 0, limit, max_wr;
 	struct nlattr *attr;
 	unsigned long flags;
+	bool gone;
 
 	spin_lock_irqsave(&srq->rq.lock, flags);
-	posted = rocev2_ring_avail(&srq->rq.ring);
+	gone = !srq->rq.ring.buf;
+	if (!gone)
+		posted = rocev2_ring_avail(&srq->rq.ring);
 	max_wr = srq->rq.max_wr;
 	limit = srq->limit;
 	spin_unlock_irqrestore(&srq->rq.lock, flags);
+	if (gone)
+		return -EAGAIN;
 
 	attr = nla_nest_start(msg, RDMA_NLDEV_ATTR_DRIVER);
 	if (!attr)

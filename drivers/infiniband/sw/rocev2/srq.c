@@ -110,8 +110,14 @@ err_uncount:
 int rocev2_srq_destroy(struct ib_srq *ibsrq, struct ib_udata *udata)
 {
 	struct rocev2_srq *srq = to_rocev2_srq(ibsrq);
+	struct rocev2_ring ring;
 
-	rocev2_ring_release(&srq->rq.ring, &srq->rq.mmap);
+	/* who shows the SRQ looks at the ring under its lock (restrack.c) */
+	spin_lock_irq(&srq->rq.lock);
+	ring = srq->rq.ring;
+	srq->rq.ring.buf = NULL;
+	spin_unlock_irq(&srq->rq.lock);
+	rocev2_ring_release(&ring, &srq->rq.mmap);
 	ida_free(&srq_ida, srq->num);
 	mutex_destroy(&srq->mutex);
 	atomic_dec(&srq->dev->srq_count);
