@@ -18,13 +18,18 @@ clear_rules() {
 
 # blocked NAME: nothing gets through, and the sender learns it.
 blocked() {
+	blocked_at "$1, IPv4" $IP4_A $IP4_B
+	blocked_at "$1, IPv6" $IP6_A $IP6_B
+}
+
+blocked_at() { # NAME A B
 	local log status=0 srv
 	log=$(mktemp)
-	in_b timeout -k 5 60 "$ROCETEST" -d $DEV_B -i $IP4_B --listen \
+	in_b timeout -k 5 60 "$ROCETEST" -d $DEV_B -i "$3" --listen \
 		>/dev/null 2>&1 &
 	srv=$!
-	in_a timeout -k 5 60 "$ROCETEST" -d $DEV_A -i $IP4_A \
-		--connect $IP4_B -t 12 -R 1 -w 30 -s 100 -n 1 write \
+	in_a timeout -k 5 60 "$ROCETEST" -d $DEV_A -i "$2" \
+		--connect "$3" -t 12 -R 1 -w 30 -s 100 -n 1 write \
 		>"$log" 2>&1 || status=$?
 	wait $srv
 	if grep -q 'fail write 100: .*retry counter exceeded' "$log"; then
@@ -35,11 +40,15 @@ blocked() {
 	rm -f "$log"
 }
 
-passes() { rt_pair "$1: " $IP4_A $IP4_B -n 2 -s 100,5000 send write read; }
+passes() {
+	rt_pair "$1, IPv4: " $IP4_A $IP4_B -n 2 -s 100,5000 send write read
+	rt_pair "$1, IPv6: " $IP6_A $IP6_B -n 2 -s 100,5000 send write read
+}
 
 # hits NAME NS: the counters of its rules must have counted.
 hits() {
-	if "$2" nft list ruleset | grep -q 'counter packets 0 '; then
+	if ! "$2" nft list ruleset | grep -q 'counter packets [1-9]' ||
+		"$2" nft list ruleset | grep -q 'counter packets 0 '; then
 		tap_fail "$1" "$("$2" nft list ruleset)"
 	else
 		tap_ok "$1"
