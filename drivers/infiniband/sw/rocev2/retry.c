@@ -42,15 +42,16 @@ ROCEV2_EXPORT_FOR_TEST(rocev2_retry_rnr_ns);
  *
  * At least what the peer asks for (IBA 9.7.5.2.8). For tries without end that
  * is not enough: many QPs with a short timer would use up both hosts. A wait
- * grows to a quarter of what was waited already, which nobody notices behind
- * it, and no further than to RETRY_RNR_MOST_NS.
+ * grows to a sixteenth of what was waited already, which nobody notices behind
+ * it, and no further than to RETRY_RNR_MOST_NS. Not faster: a page on demand
+ * that is asked for again has to be met before it is gone once more.
  *
  * Context: any; pure. Return: ns.
  */
 u64 rocev2_retry_rnr_wait_ns(u8 code, u64 stalled)
 {
 	return max(rocev2_retry_rnr_ns(code),
-		   min(stalled / 4, RETRY_RNR_MOST_NS));
+		   min(stalled / 16, RETRY_RNR_MOST_NS));
 }
 ROCEV2_EXPORT_FOR_TEST(rocev2_retry_rnr_wait_ns);
 
