@@ -260,6 +260,8 @@ static void comp_rnr(struct rocev2_qp *qp, const struct rocev2_pkt *pkt,
 	rocev2_stats_qp_inc(qp, ROCEV2_CNT_RNR_NAK_RETRY_ERR);
 	if (sq->state != ROCEV2_REQ_READY)
 		return;
+	/* the path is there, however long the peer is not ready */
+	sq->retry_left = qp->retry_cnt;
 	if (qp->rnr_retry != ROCEV2_RNR_ENDLESS) {
 		if (!sq->rnr_left) {
 			rocev2_stats_qp_inc(qp,
@@ -325,15 +327,18 @@ static enum rocev2_drop comp_rx_ack(struct rocev2_qp *qp,
 {
 	u8 class = pkt->syndrome & ROCEV2_AETH_CLASS_MASK;
 	u32 last = pkt->psn;
+	bool all;
 
 	if (class != ROCEV2_AETH_ACK)
 		last = rocev2_psn_add(pkt->psn, -1);
-	if (!comp_ack_all(qp, last, r) && comp_is_beyond(qp, last)) {
+	all = comp_ack_all(qp, last, r);
+	/* also if it stopped at a missing answer: what is before that is done */
+	rocev2_comp_report(qp);
+	comp_catch_up(qp);
+	if (!all && comp_is_beyond(qp, last)) {
 		comp_implied_nak(qp);
 		return ROCEV2_DROP_NONE;
 	}
-	rocev2_comp_report(qp);
-	comp_catch_up(qp);
 	if (class == ROCEV2_AETH_ACK) {
 		comp_set_credits(qp, pkt);
 		return ROCEV2_DROP_NONE;
@@ -341,6 +346,11 @@ static enum rocev2_drop comp_rx_ack(struct rocev2_qp *qp,
 	/* a NAK speaks of the oldest packet, or it is an old one's echo */
 	if (pkt->psn != qp->sq.una || qp->sq.state == ROCEV2_REQ_ERROR)
 		return ROCEV2_DROP_STALE;
+	/* tries of the message before are not those of this one */
+	if (r->progress) {
+		rocev2_retry_progress(qp);
+		r->progress = false;
+	}
 	if (class == ROCEV2_AETH_RNR_NAK)
 		comp_rnr(qp, pkt, r);
 	else if (class == ROCEV2_AETH_NAK)
@@ -533,16 +543,18 @@ static enum rocev2_drop comp_rx_response(struct rocev2_qp *qp,
 					 const struct rocev2_pkt *pkt,
 					 struct comp_result *r)
 {
+	u32 last = rocev2_psn_add(pkt->psn, -1);
 	struct rocev2_sq *sq = &qp->sq;
 	struct rocev2_swqe *wqe;
+	bool all;
 
-	if (!comp_ack_all(qp, rocev2_psn_add(pkt->psn, -1), r) &&
-	    comp_is_beyond(qp, rocev2_psn_add(pkt->psn, -1))) {
+	all = comp_ack_all(qp, last, r);
+	rocev2_comp_report(qp);
+	comp_catch_up(qp);
+	if (!all && comp_is_beyond(qp, last)) {
 		comp_implied_nak(qp);
 		return ROCEV2_DROP_OUT_OF_ORDER;
 	}
-	rocev2_comp_report(qp);
-	comp_catch_up(qp);
 	if (pkt->psn != sq->una)
 		return ROCEV2_DROP_STALE;
 	/* what is at una now is the oldest WQE: all before it is reported */
@@ -605,7 +617,8 @@ enum rocev2_drop rocev2_comp_rx(struct rocev2_qp *qp, struct rocev2_rx *rx,
 	if (sq->state == ROCEV2_REQ_ERROR && qp->state != IB_QPS_ERR)
 		r.failed = true;
 	spin_unlock_bh(&sq->lock);
-	if (drop == ROCEV2_DROP_NONE)
+	/* one out of order may have sent the requester back */
+	if (drop == ROCEV2_DROP_NONE || drop == ROCEV2_DROP_OUT_OF_ORDER)
 		rx->todo |= ROCEV2_TODO_SEND;
 	if (r.failed)
 		rocev2_qp_error(qp, -1);

@@ -544,6 +544,7 @@ static bool req_fill(struct rocev2_qp *qp, struct rocev2_burst *b, bool *failed)
 {
 	struct rocev2_req_plan plan;
 	bool again = false;
+	u32 local = 0;
 	int err;
 
 	while (req_active(qp)) {
@@ -551,6 +552,8 @@ static bool req_fill(struct rocev2_qp *qp, struct rocev2_burst *b, bool *failed)
 		case REQ_NONE:
 			return false;
 		case REQ_AGAIN:
+			if (++local == ROCEV2_REQ_LOCAL_MOST)
+				return true;
 			continue;
 		case REQ_FAIL:
 			rocev2_comp_fail(qp, plan.status);

@@ -9,6 +9,9 @@
 #include "burst.h"
 #include "sched.h"
 
+/* Local operations in a row: a user can go on posting them while we work */
+#define ROCEV2_REQ_LOCAL_MOST	32
+
 /* The next packet, as burst.c wants it */
 struct rocev2_req_plan {
 	struct rocev2_swqe *wqe;

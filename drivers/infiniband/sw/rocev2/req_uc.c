@@ -62,6 +62,7 @@ static bool req_uc_fill(struct rocev2_qp *qp, struct rocev2_burst *b,
 {
 	struct rocev2_req_plan plan;
 	struct rocev2_swqe *wqe;
+	u32 local = 0;
 	int err;
 
 	while (!*failed && req_uc_active(qp)) {
@@ -74,6 +75,8 @@ static bool req_uc_fill(struct rocev2_qp *qp, struct rocev2_burst *b,
 		}
 		if (rocev2_req_is_local(wqe)) {
 			*failed = !rocev2_req_local(qp, wqe);
+			if (++local == ROCEV2_REQ_LOCAL_MOST)
+				return !*failed;
 			continue;
 		}
 		if (wqe->state == ROCEV2_SWQE_POSTED)
