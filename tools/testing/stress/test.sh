@@ -51,21 +51,9 @@ churn() {
 	in_b nft flush ruleset
 }
 
-# 64 QPs that find no receive: however short their timer, they ask 170 times until
-# a tenth of a second is a sixteenth of their wait, then ten times a second.
 rnr() {
-	local before after start=$SECONDS most
 	part "endless RNR"
-	before=$(counter $DEV_B rnr_nak_sent)
 	rt_pair "rnr: " $IP4_A $IP4_B -T "$(many 20 3)" rnr_storm
-	after=$(counter $DEV_B rnr_nak_sent)
-	most=$((64 * (170 + 10 * (SECONDS - start + 1))))
-	if ((after > before && after - before <= most)); then
-		tap_ok "rnr: they do not use up the hosts"
-	else
-		tap_fail "rnr: they do not use up the hosts" \
-			"$((after - before)) RNR NAKs, at most $most are right"
-	fi
 	rt_pair "rnr: " $IP4_A $IP4_B -r "$(many 50 5)" destroy
 }
 

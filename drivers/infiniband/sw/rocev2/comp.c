@@ -624,6 +624,7 @@ enum rocev2_drop rocev2_comp_rx(struct rocev2_qp *qp, struct rocev2_rx *rx,
 		rocev2_qp_error(qp, -1);
 	return drop;
 }
+ROCEV2_EXPORT_FOR_TEST(rocev2_comp_rx);
 
 /* comp_rx_response() for all of a run; false if it is not as it should be */
 static bool comp_run(struct rocev2_qp *qp, struct rocev2_rx *rx,

@@ -10,7 +10,9 @@
 #include "sched.h"
 #include "testing.h"
 
-/* A peer that has had no receive for long is asked ten times a second */
+/* A peer that had no receive for so long is asked less and less often, */
+#define RETRY_RNR_EAGER_NS	NSEC_PER_SEC
+/* and ten times a second in the end */
 #define RETRY_RNR_MOST_NS	(100ULL * NSEC_PER_MSEC)
 
 /* RNR timer codes (IBA table 45), in units of 10 us; code 0 is the longest */
@@ -41,17 +43,20 @@ ROCEV2_EXPORT_FOR_TEST(rocev2_retry_rnr_ns);
  * @stalled: ns since its first RNR NAK, 0 for that one
  *
  * At least what the peer asks for (IBA 9.7.5.2.8). For tries without end that
- * is not enough: many QPs with a short timer would use up both hosts. A wait
- * grows to a sixteenth of what was waited already, which nobody notices behind
- * it, and no further than to RETRY_RNR_MOST_NS. Not faster: a page on demand
- * that is asked for again has to be met before it is gone once more.
+ * is not enough: many QPs with a short timer would use up both hosts. After
+ * RETRY_RNR_EAGER_NS a wait grows to a sixteenth of what was waited beyond it,
+ * and no further than to RETRY_RNR_MOST_NS. Not sooner: a page on demand has to
+ * be met before it is gone once more.
  *
  * Context: any; pure. Return: ns.
  */
 u64 rocev2_retry_rnr_wait_ns(u8 code, u64 stalled)
 {
+	u64 beyond = stalled > RETRY_RNR_EAGER_NS ?
+		     stalled - RETRY_RNR_EAGER_NS : 0;
+
 	return max(rocev2_retry_rnr_ns(code),
-		   min(stalled / 16, RETRY_RNR_MOST_NS));
+		   min(beyond / 16, RETRY_RNR_MOST_NS));
 }
 ROCEV2_EXPORT_FOR_TEST(rocev2_retry_rnr_wait_ns);
 

@@ -397,7 +397,119 @@ static void loop_uc_transfer(struct kunit *test)
 	loop_teardown(l);
 }
 
+static const struct loop_case loop_by_hand = {
+	.name = "by hand", .mode = LOOP_CLEAN, .mtu = IB_MTU_1024, .psn = 100,
+};
+
+static void loop_post_two(struct loop_ctx *l, enum ib_wr_opcode opcode)
+{
+	struct ib_sge sge = {
+		(uintptr_t)loop_slice(&l->end[0], 0), 8, l->mr->lkey
+	};
+	struct ib_rdma_wr wr = {
+		.wr.opcode = opcode,
+		.wr.sg_list = &sge,
+		.wr.num_sge = 1,
+		.wr.send_flags = IB_SEND_SIGNALED,
+		.remote_addr = (uintptr_t)loop_slice(&l->end[1], 0),
+		.rkey = l->mr->rkey,
+	};
+	const struct ib_send_wr *bad;
+	int i;
+
+	for (i = 0; i < 2; i++)
+		KUNIT_ASSERT_EQ(l->test,
+				rocev2_post_send(&l->end[0].iqp.ibqp, &wr.wr,
+						 &bad), 0);
+}
+
+/* The workqueue builds what is posted; nothing of it is delivered here */
+static void loop_await_psn(struct loop_ctx *l, u32 psn)
+{
+	ktime_t end = ktime_add_ms(ktime_get(), LOOP_WAIT_MS);
+	struct rocev2_qp *qp = l->end[0].iqp.qp;
+
+	while ((READ_ONCE(qp->sq.psn) != psn || READ_ONCE(qp->run)) &&
+	       ktime_before(ktime_get(), end))
+		usleep_range(20, 50);
+	KUNIT_EXPECT_EQ(l->test, qp->sq.psn, psn);
+}
+
+/* An answer that the peer did not send; bits that are marked for the runner */
+static int loop_answer(struct loop_ctx *l, u8 opcode, u32 psn, u8 syndrome)
+{
+	struct rocev2_pkt pkt = {
+		.opcode = opcode,
+		.op = rocev2_opcode_get(opcode),
+		.psn = psn,
+		.syndrome = syndrome,
+	};
+	struct rocev2_rx rx = {};
+
+	rocev2_comp_rx(l->end[0].iqp.qp, &rx, &pkt);
+	return rx.todo;
+}
+
+/* A READ's answer is lost and the next one comes: it is asked for at once */
+static void loop_read_gap(struct kunit *test)
+{
+	struct loop_ctx *l = loop_setup(test, &loop_by_hand);
+	struct rocev2_sq *sq = &l->end[0].iqp.qp->sq;
+
+	loop_post_two(l, IB_WR_RDMA_READ);
+	loop_await_psn(l, 102);
+	KUNIT_EXPECT_TRUE(test,
+			  loop_answer(l, IB_OPCODE_RC_RDMA_READ_RESPONSE_ONLY,
+				      101, 0) & ROCEV2_TODO_SEND);
+	KUNIT_EXPECT_EQ(test, sq->psn, 100U);
+	loop_teardown(l);
+}
+
+/* Each message has RNR tries of its own, also if one NAK speaks of two */
+static void loop_rnr_next(struct kunit *test)
+{
+	struct loop_ctx *l = loop_setup(test, &loop_by_hand);
+	struct rocev2_qp *qp = l->end[0].iqp.qp;
+
+	qp->rnr_retry = 1;
+	qp->sq.rnr_left = 1;
+	loop_post_two(l, IB_WR_SEND);
+	loop_await_psn(l, 102);
+	qp->sq.retry_left = 0;
+	loop_answer(l, IB_OPCODE_RC_ACKNOWLEDGE, 100, ROCEV2_AETH_RNR_NAK | 1);
+	KUNIT_EXPECT_EQ(test, qp->sq.rnr_left, 0);
+	/* who says that it is not ready is there */
+	KUNIT_EXPECT_EQ(test, qp->sq.retry_left, qp->retry_cnt);
+	loop_await_psn(l, 102);
+	loop_answer(l, IB_OPCODE_RC_ACKNOWLEDGE, 101, ROCEV2_AETH_RNR_NAK | 1);
+	KUNIT_EXPECT_EQ(test, qp->sq.una, 101U);
+	KUNIT_EXPECT_EQ(test, qp->sq.rnr_left, 0);
+	KUNIT_EXPECT_EQ(test, qp->state, IB_QPS_RTS);
+	loop_poll(l, &l->end[0]);
+	KUNIT_EXPECT_EQ(test, l->end[0].done, 1U);
+	KUNIT_EXPECT_EQ(test, l->end[0].failed, 0U);
+	loop_teardown(l);
+}
+
+/* What was done before a READ whose answer is lost is reported, and as done */
+static void loop_implied_report(struct kunit *test)
+{
+	struct loop_ctx *l = loop_setup(test, &loop_by_hand);
+
+	loop_post_two(l, IB_WR_SEND);
+	loop_post_two(l, IB_WR_RDMA_READ);
+	loop_await_psn(l, 104);
+	loop_answer(l, IB_OPCODE_RC_ACKNOWLEDGE, 103, ROCEV2_AETH_ACK | 0x1f);
+	loop_poll(l, &l->end[0]);
+	KUNIT_EXPECT_EQ(test, l->end[0].done, 2U);
+	KUNIT_EXPECT_EQ(test, l->end[0].failed, 0U);
+	loop_teardown(l);
+}
+
 static struct kunit_case loop_kunit_cases[] = {
+	KUNIT_CASE(loop_read_gap),
+	KUNIT_CASE(loop_rnr_next),
+	KUNIT_CASE(loop_implied_report),
 	KUNIT_CASE_PARAM(loop_transfer, loop_gen_params),
 	KUNIT_CASE_PARAM(loop_uc_transfer, loop_uc_gen_params),
 	KUNIT_CASE(loop_drain),

@@ -24,20 +24,21 @@ static void retry_rnr_table(struct kunit *test)
 }
 
 /*
- * R03 of the field cases: with the shortest timer and no receive a QP does not
- * try more than so often, never sooner than it is told to, and is not late by
- * more than a sixteenth.
+ * R03 of the field cases: with the shortest timer and no receive a QP tries as
+ * it is told to for a second, then not more than so often, never sooner than it
+ * is told to, and is not late by more than a sixteenth.
  */
 static void retry_rnr_stall(struct kunit *test)
 {
-	u64 at = 0, wait;
+	u64 at = NSEC_PER_SEC, wait;
 	u32 n;
 
 	KUNIT_EXPECT_EQ(test, rocev2_retry_rnr_wait_ns(1, 0), 10000ULL);
+	KUNIT_EXPECT_EQ(test, rocev2_retry_rnr_wait_ns(1, at), 10000ULL);
 	KUNIT_EXPECT_EQ(test, rocev2_retry_rnr_wait_ns(0, 0), 655360000ULL);
 	KUNIT_EXPECT_EQ(test, rocev2_retry_rnr_wait_ns(0, U64_MAX),
 			655360000ULL);
-	for (n = 0; at < 20ULL * NSEC_PER_SEC; n++) {
+	for (n = 0; at < 21ULL * NSEC_PER_SEC; n++) {
 		wait = rocev2_retry_rnr_wait_ns(1, at);
 		KUNIT_EXPECT_GE(test, wait, 10000ULL);
 		if (wait > 10000)
