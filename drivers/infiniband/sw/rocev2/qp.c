@@ -150,19 +150,16 @@ bool rocev2_qp_tryget(struct rocev2_qp *qp)
  * rocev2_qp_get_ib() - the QP behind the core's object
  * @ibqp: held by its restrack reference
  *
- * For what nothing keeps from running beside rocev2_qp_destroy(): cores before
- * 7.3 take a QP out of the restrack table only when it is destroyed.
+ * Cores before 7.3 show a QP while rocev2_qp_destroy() runs.
  *
  * Context: any. Return: the QP, referenced; NULL if it is being destroyed.
  */
 struct rocev2_qp *rocev2_qp_get_ib(struct ib_qp *ibqp)
 {
-	struct rocev2_ib_qp *wrap = container_of(ibqp, struct rocev2_ib_qp,
-						 ibqp);
 	struct rocev2_qp *qp;
 
 	rcu_read_lock();
-	qp = READ_ONCE(wrap->qp);
+	qp = READ_ONCE(container_of(ibqp, struct rocev2_ib_qp, ibqp)->qp);
 	if (qp && !rocev2_qp_tryget(qp))
 		qp = NULL;
 	rcu_read_unlock();
