@@ -11,7 +11,7 @@
 #
 # FULL=1 runs the long forms. SEED=N repeats a hostile run. UML_KERNELS: those
 # that the parts named uml use, else all. SUBJECTS: those that the part named
-# san runs, else all.
+# san runs, else all. INTEROP_KERNELS: stock if not set.
 
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -295,7 +295,6 @@ all() {
 	step "waiting for the sanitizers"
 	wait
 	cat "out/run/$TARGET-san73.out"
-	interop san73
 	tally stock san73
 }
 
@@ -312,10 +311,11 @@ one() {
 		san "$PART" 900 "$PART"
 		;;
 	interop)
-		build stock
-		build san73
-		interop stock
-		interop san73
+		local kernel
+		for kernel in ${INTEROP_KERNELS:-stock}; do
+			build "$kernel"
+			interop "$kernel"
+		done
 		;;
 	san)
 		build san73
