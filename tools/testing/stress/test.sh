@@ -14,25 +14,27 @@ qps() { rdma resource show qp link "$1/1" | grep -vc 'GSI\|SMI'; }
 # What comes and goes is looked at meanwhile, by whoever likes.
 shown() {
 	while :; do
-		rdma resource show qp -dd
-		rdma resource show cq -dd
-		rdma resource show srq -dd
+		rdma -dd resource show qp | grep 'type RC' >>"$1"
+		rdma -dd resource show cq
+		rdma -dd resource show srq
 		rdma statistic qp show
 	done >/dev/null 2>&1
 }
 
 churn() {
-	local pid
+	local pid seen
 	part "QPs made and destroyed under work"
-	shown &
+	seen=$(mktemp)
+	shown "$seen" &
 	pid=$!
 	rt_pair "churn: " $IP4_A $IP4_B -r "$(many 20000 200)" -w 300 churn
-	if kill $pid; then
+	if kill $pid && grep -q drv_sq_posted "$seen"; then
 		tap_ok "they were shown meanwhile"
 	else
 		tap_fail "they were shown meanwhile"
 	fi
 	wait $pid 2>/dev/null
+	rm -f "$seen"
 	in_b nft add table inet t
 	in_b nft add chain inet t c \
 		'{ type filter hook prerouting priority -300; }'

@@ -52,22 +52,20 @@ int rocev2_counter_bind(struct rdma_counter *counter, struct ib_qp *ibqp)
 	struct rocev2_counter_set *c;
 	struct rocev2_qp *qp;
 
-	if (counter->id) {
-		c = xa_load(&dev->counter_xa, counter->id);
-		if (!c)
-			return -EINVAL;
-	} else {
-		c = counter_new(dev, &counter->id);
-		if (IS_ERR(c))
-			return PTR_ERR(c);
-	}
+	/* first: the core does not give back what a failed bind made */
 	qp = rocev2_qp_get_ib(ibqp);
 	if (!qp)
 		return -EINVAL;
-	WRITE_ONCE(qp->stats, c->stats);
+	if (counter->id)
+		c = xa_load(&dev->counter_xa, counter->id) ?: ERR_PTR(-EINVAL);
+	else
+		c = counter_new(dev, &counter->id);
+	if (!IS_ERR(c)) {
+		WRITE_ONCE(qp->stats, c->stats);
+		ibqp->counter = counter;
+	}
 	rocev2_qp_put(qp);
-	ibqp->counter = counter;
-	return 0;
+	return PTR_ERR_OR_ZERO(c);
 }
 
 /**
@@ -78,7 +76,12 @@ int rocev2_counter_bind(struct rdma_counter *counter, struct ib_qp *ibqp)
  */
 int rocev2_counter_unbind(struct ib_qp *ibqp)
 {
-	WRITE_ONCE(to_rocev2_qp(ibqp)->stats, NULL);
+	struct rocev2_qp *qp = rocev2_qp_get_ib(ibqp);
+
+	if (qp) {
+		WRITE_ONCE(qp->stats, NULL);
+		rocev2_qp_put(qp);
+	}
 	ibqp->counter = NULL;
 	return 0;
 }
